@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.cli.stages import UnknownTool
+from sidecall.terminal.options import UnknownTool
 
 TOOLS = '''
 from sidecall import tool

@@ -137,3 +137,60 @@ def test_brackets_in_arguments_are_text(here: Path) -> None:
     result = CliRunner().invoke(cli, ["tools", "--tools", "odd.py"])
 
     assert 'one of "red", "[bold]"' in result.stdout
+
+
+GIVEN = '''
+from typing import Annotated
+
+from sidecall import InjectedState, InjectedToolArg, Secret, tool
+
+
+@tool
+def pay(
+    cents: int,
+    user: Annotated[dict[str, str], InjectedState("user")],
+    shop: Annotated[str, InjectedToolArg] = "",
+    key: Annotated[str, Secret("PAY_KEY")] = "",
+) -> str:
+    """Pay.
+
+    Args:
+        cents: How much.
+    """
+    return f"{cents}{user}{shop}{key}"
+'''
+
+
+def test_one_tool_is_shown_with_what_it_is_given(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arguments, and of hidden parameters where they are from and whether secrets are set."""
+    (here / "given.py").write_text(GIVEN)
+    monkeypatch.setenv("PAY_KEY", "hush")
+
+    result = CliRunner().invoke(cli, ["tools", "pay", "--tools", "given.py"])
+
+    assert [" ".join(line.split()) for line in result.stdout.splitlines()] == [
+        "pay given.py:7",
+        "",
+        "Pay.",
+        "",
+        "cents: integer",
+        "",
+        "injected from path type set",
+        "user state state.user object",
+        "shop? context context.shop string",
+        "key? secret PAY_KEY string yes",
+    ]
+
+
+def test_one_tool_is_printed_for_a_provider() -> None:
+    """It alone, in the provider's form."""
+    result = CliRunner().invoke(cli, ["tools", "pick", "--tools", "mine.py", "--format", "openai"])
+
+    assert [it["function"]["name"] for it in json.loads(result.stdout)] == ["pick"]
+
+
+def test_a_tool_that_does_not_exist_is_named_with_similar_ones() -> None:
+    """As other commands say it."""
+    result = CliRunner().invoke(cli, ["tools", "pik", "--tools", "mine.py"])
+
+    assert str(result.exception) == "there is no tool 'pik'; did you mean pick?"

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
@@ -69,6 +70,28 @@ def test_calls_that_run_anywhere_are_counted(server: Server) -> None:
             answer.result()
 
     assert count(server, "sidecall_calls_in_flight", 'tool="nap"') == 0
+
+
+def test_calls_that_run_anywhere_are_listed_and_cancelled(server: Server) -> None:
+    """Whichever worker is asked; the client of each gets its answer from its own."""
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, *[("nap", 30)] * 4)
+        running: list[dict[str, Any]] = []
+        while len(running) < 4:
+            running = ask(server, "GET", "/tool_calls?status=running")
+        alike = [{it["id"] for it in ask(server, "GET", "/tool_calls?status=running")} for _ in range(6)]
+        ended = [ask(server, "POST", f"/tool_calls/{it['id']}/cancel")["status"] for it in running]
+        kinds = [answer.result().json()["response_metadata"]["error"]["kind"] for answer in sent]
+
+    assert alike == [{it["id"] for it in running}] * 6
+    assert {it["worker"] for it in running} <= {int(number) for number in STARTED.findall(server.log)}
+    assert (ended, kinds) == (["cancelled"] * 4, ["cancelled"] * 4)
+    assert ask(server, "GET", "/tool_calls?status=running") == []
+
+
+def ask(server: Server, method: str, path: str) -> Any:
+    """Ask on a new connection."""
+    return httpx.request(method, f"{server.url}{path}", headers={"Connection": "close"}, timeout=30).json()
 
 
 def test_the_counts_of_a_worker_that_was_killed_stay(server: Server) -> None:

@@ -22,6 +22,15 @@ async def _two_calls(make_client: MakeClient, **settings: Any) -> str:
     return "the oldest are forgotten" if left == [newest] else "all are kept"
 
 
+async def _two_conversations(make_client: MakeClient) -> str:
+    client = await make_client(say, max_history_calls=1)
+    for name in ("first", "second"):
+        sent = {"name": "say", "args": {"text": "hi"}, "id": "1"}
+        await client.post("/tool_calls", json=sent, headers={"Sidecall-Conversation": name})
+        left = [it["id"] for it in (await client.get("/conversations")).json()]
+    return "the oldest are forgotten" if left == ["second"] else f"{left} are kept"
+
+
 async def _long_answer(make_client: MakeClient) -> str:
     client = await make_client(say, max_history_value_bytes=20)
     shown = (await client.get(f"/tool_calls/{await call(client, 'say', text='x' * 100)}")).json()
@@ -40,6 +49,7 @@ async def _many_at_once(make_client: MakeClient) -> str:
 BY_HISTORY: dict[str, Provoke] = {
     "seconds that a call is kept in the history": _old_call,
     "calls in the history": partial(_two_calls, max_history_calls=1),
+    "conversations in the list of them": _two_conversations,
     "bytes of calls in the history": partial(_two_calls, max_history_bytes=1024),
     "bytes of a call's answer in the history, and of its arguments": _long_answer,
     "bytes of calls that wait to be written into the history": _many_at_once,

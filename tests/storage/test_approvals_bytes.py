@@ -135,7 +135,7 @@ async def test_a_second_question_that_there_is_no_room_for_is_not_asked(ledger: 
 
 async def test_what_is_forgotten_gives_its_bytes_back(ledger: Place) -> None:
     """Answered or not."""
-    desk = Desk(ledger, 50_000)
+    desk = Desk(ledger, 51_000)
     first, _ = (await desk.ask("1", text=LONG)).approval, await desk.ask("2", text=LONG)
     await desk.approvals.decide(first.id, APPROVE, "eve")
     await desk.approvals.answer(first.id, ToolMessage(content="done"))
@@ -222,7 +222,7 @@ async def test_in_memory_small_values_take_no_more_than_they_say() -> None:
 async def test_in_memory_there_is_always_room_for_a_decision_and_a_short_answer(decision: Decision) -> None:
     """Though not a byte is left of what others keep there as well."""
     place = InMemory()
-    desk = Desk(place, 25_000)
+    desk = Desk(place, 25_500)
     waiting = (await desk.ask(text=LONG)).approval
     place.room.take(place.room.most - place.room.taken)
 

@@ -5,18 +5,10 @@ from typing import Annotated
 
 import typer
 
-from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.gate import name_step
 from sidecall.kernel.pipeline.stage import Step
-from sidecall.kernel.registry import Registry
-from sidecall.kernel.suggest.fuzzy_match import find_closest_names
 from sidecall.main import create_app
-from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings
-
-
-class UnknownTool(SidecallError):
-    """No tool has this name."""
+from sidecall.terminal.options import Toolkits, Tools, find_named, load_registry, read_settings
 
 
 def stages(
@@ -27,17 +19,9 @@ def stages(
     """Print the steps of a tool's calls in their order, and the steps of calls that fail."""
     settings = read_settings(tools=tools, toolkits=toolkits)
     registry = load_registry(settings)
-    plan = create_app(settings, registry).state.parts.pipeline.plans.of(_find(registry, name))
+    plan = create_app(settings, registry).state.parts.pipeline.plans.of(find_named(registry, name))
     _print("success", plan.success)
     _print("failure", plan.failure)
-
-
-def _find(registry: Registry, name: str) -> CompiledTool:
-    tool = registry.get(name)
-    if tool is None:
-        alike = find_closest_names(name, registry.names)
-        raise UnknownTool(f"there is no tool '{name}'" + (f"; did you mean {', '.join(alike)}?" if alike else ""))
-    return tool
 
 
 def _print(title: str, steps: Iterable[Step]) -> None:

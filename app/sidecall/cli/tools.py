@@ -6,32 +6,68 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
-from sidecall.terminal.console import make_console, print_json
-from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.kernel.schema.injected import InjectedParameter, describe_injected
+from sidecall.kernel.schema.references import inline_references
+from sidecall.settings import Settings
+from sidecall.terminal.console import escape, make_console, print_json
+from sidecall.terminal.options import Toolkits, Tools, find_named, load_registry, read_settings, write_count
 
 
 def tools(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Show this tool alone, with what it takes.")
+    ] = None,
     tools: Tools = None,
     toolkits: Toolkits = None,
     format: Annotated[DefinitionFormat | None, typer.Option(help="Print JSON in a provider's form.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="With --format: strict where possible.")] = False,
 ) -> None:
     """List the tools as a table, or as JSON for a provider."""
-    registry = load_registry(read_settings(tools=tools, toolkits=toolkits))
+    settings = read_settings(tools=tools, toolkits=toolkits)
+    registry = load_registry(settings)
+    chosen = list(registry) if name is None else [find_named(registry, name)]
     console = make_console()
     if format is not None:
-        print_json(render_definitions(list(registry), format, strict=strict))
-        return
+        print_json(render_definitions(chosen, format, strict=strict))
+    elif name is not None:
+        _show_one(console, chosen[0], settings)
+    else:
+        _list_all(console, chosen)
+
+
+def _show_one(console: Console, tool: CompiledTool, settings: Settings) -> None:
+    """Print one tool: what it is for, its arguments, and what it is given beside them."""
+    console.print(Text(tool.name, "bold cyan"), Text(tool.source, "dim"))
+    console.print(Text(f"\n{escape(tool.description)}\n"))
+    console.print(Text(_describe_arguments(tool) or "no arguments"))
+    secrets = secrets_in(settings.secrets_dir)
+    injected = [it.mark(None, secrets) for it in describe_injected(tool)]
+    if injected:
+        table = Table("injected", "from", "path", "type", "set", box=None, header_style="bold")
+        for it in injected:
+            texts = (it.source, it.path, _describe_value(it), {None: "", True: "yes", False: "no"}[it.is_set])
+            table.add_row(Text(f"{it.name}{'' if it.required else '?'}", "cyan"), *map(Text, texts))
+        console.print()
+        console.print(table)
+
+
+def _describe_value(injected: InjectedParameter) -> str:
+    return describe(inline_references(injected.value_schema)) if injected.value_schema else ""
+
+
+def _list_all(console: Console, tools: list[CompiledTool]) -> None:
     table = Table("tool", "tokens", "arguments", "description", "tags", "source", box=None, header_style="bold")
     tokens: dict[str, int] = {}
-    for tool in registry:
+    for tool in tools:
         tokens[tool.name] = estimate_tokens(tool)
         texts = (
             str(tokens[tool.name]),

@@ -24,7 +24,7 @@ _OWN: tuple[str | Feature, ...] = (
     Feature(name="tools", routes=TOOLS, can_be_off=False),
     "openapi_export",
     Feature(name="tool_calls", routes=TOOL_CALLS, can_be_off=False),
-    *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
+    *("calls", "history", "contents", "workspaces", "approvals", "conversations", "audit", "credentials", "access"),
     Feature(name="health", routes=HEALTH, can_be_off=False),
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",

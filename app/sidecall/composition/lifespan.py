@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from sidecall.composition.features import Features
 from sidecall.features.calls.entry import CallEntry
+from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.mcp_client.link import LinkBounds
@@ -94,6 +95,7 @@ def build_lifespan(
 
 def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     open_metrics(parts.metrics, parts.lifecycle)
+    open_in_flight(parts)
     app.state.reloading.open()
     parts.lifecycle.begin()
 

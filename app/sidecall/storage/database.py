@@ -88,7 +88,7 @@ class ChangeReporter(Protocol):
 
 
 # Where these columns stand in the rows of a list.
-_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 15, 17, 18
+_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 18, 20, 21
 
 # What lists calls, and what reads the texts that it leaves out.
 _WITH_ANSWERS = ("list_whole_calls", "read_call_texts")
@@ -188,6 +188,9 @@ def _single(wanted: CallFilter, cursor: str | None, unindexed: str) -> list[tupl
     return [
         ("kind = {0}", wanted.kind),
         (f"caller{unindexed} = {{0}}", wanted.caller),
+        ("conversation_id = {0}", wanted.conversation_id),
+        ("trace_id = {0}", wanted.trace_id),
+        ("request_id = {0}", wanted.request_id),
         ("id >= {0}", None if wanted.since is None else first_id(wanted.since)),
         ("id < {0}", None if wanted.until is None else first_id(wanted.until)),
         ("id < {0}", cursor),

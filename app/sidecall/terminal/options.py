@@ -4,7 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.suggest.fuzzy_match import find_closest_names
 from sidecall.loading.discovery import discover
 from sidecall.loading.skipped_tools.find import TakeOmission
 from sidecall.settings import Settings
@@ -53,3 +56,20 @@ def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Regis
 def write_count(number: int, noun: str) -> str:
     """Format a count with its noun, such as `1 tool` and `2 tools`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+class UnknownTool(SidecallError):
+    """No tool has this name."""
+
+
+def find_named(registry: Registry, name: str) -> CompiledTool:
+    """Return the tool of this name.
+
+    Raises:
+        UnknownTool: There is none; the message has similar names.
+    """
+    tool = registry.get(name)
+    if tool is None:
+        alike = find_closest_names(name, registry.names)
+        raise UnknownTool(f"there is no tool '{name}'" + (f"; did you mean {', '.join(alike)}?" if alike else ""))
+    return tool

@@ -85,6 +85,7 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
     times = [shown.pop(name) for name in ("created_at", "started_at", "ended_at")]
     assert times == sorted(times)
     assert shown.pop("duration_ms") > 0
+    assert (shown.pop("request_id") is not None, shown.pop("progress"), shown.pop("worker")) == (True, None, None)
     assert shown == {
         "id": call_id,
         "name": "say",
@@ -103,6 +104,7 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "reason": None,
         "asked_args": None,
         "replay_of": None,
+        **dict.fromkeys(("conversation_id", "trace_id")),
         "message": {"role": "tool", "tool_call_id": "call_1", "content": "not a nice word"},
     }
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic_core import from_json, to_json
 
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import SPAN, read_heads
@@ -18,14 +19,14 @@ from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.context import Caller, CallOrigin
 from sidecall.kernel.core.invocation import CallRequest, new_invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.opening import open_history
-from tests.features.history.made import make_blocks, make_id
+from tests.features.history.made import make_blocks, make_id, note_at
 from tests.features.history.past import add, say
 
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
@@ -244,3 +245,16 @@ async def test_a_call_that_cannot_be_packed_takes_no_other_with_it(caplog: pytes
     assert [record.getMessage() for record in told] == ["the history lacks 2 calls, which could not be packed"]
     assert told[0].exc_info is not None
     assert (await history.summarize("default", "name", None, None)).total.calls == 9
+
+
+def test_a_block_of_an_earlier_version_is_read() -> None:
+    """Its calls belong to nothing that was kept."""
+    blocks = list(Packer().pack([note_at(1_700_000_000.0, number) for number in range(3)]))
+    earlier = to_json(from_json(blocks[0].heads)[:9])
+
+    heads = read_heads(earlier)
+
+    assert [heads.read_origin(index) for index in range(3)] == [CallOrigin()] * 3
+    assert list(heads.find(CallFilter("default", conversation_id="chat"), "", "g")) == []
+    assert list(heads.find(CallFilter("default", names=["add"], request_id="r"), "", "g")) == []
+    assert len(list(heads.find(CallFilter("default"), "", "g"))) == 3

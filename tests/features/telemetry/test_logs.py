@@ -73,6 +73,20 @@ async def test_what_an_exception_says_at_length_is_cut(log_as: Any, as_json: boo
     assert len(written) < 70_000
 
 
+@pytest.mark.parametrize("settings", [{"log_calls": True}, {"log_calls": False}], ids=["each call", "failures"])
+async def test_lines_name_conversation_and_trace(make_client: MakeClient, log_as: Any, settings: Any) -> None:
+    """Those about a call and its failure, by the words of its program."""
+    log = log_as(as_json=True)
+    client = await make_client(crash, **settings)
+    headers = {"traceparent": f"00-{'1' * 32}-{'2' * 16}-01", "X-Request-Id": "req-1"}
+
+    beside = {"context": {"conversation_id": "größe \u2713"}}
+    await client.post("/tool_calls", json={**write_call("crash"), **beside}, headers=headers)
+
+    named = [(line["conversation_id"], line["trace_id"], line["request_id"]) for line in log.lines]
+    assert named == [("größe \u2713", "1" * 32, "req-1")] * (1 + settings["log_calls"])
+
+
 async def test_lines_of_a_tool_name_its_call(make_client: MakeClient, log_as: Any) -> None:
     """Those of libraries that it uses do so too; secrets are known by their names."""
     log = log_as(as_json=True)

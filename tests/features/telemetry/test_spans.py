@@ -51,6 +51,9 @@ async def login(user: str, password: str) -> dict[str, str]:
     return {"user": user, "token": "canary-4711"}
 
 
+LOGIN = {"user": "ada", "password": "canary-4711"}
+
+
 def _request(user: Any = "ada", **headers: str) -> CallRequest:
     args = {"user": user, "password": "canary-4711"}
     return write_request("login", args, headers=headers)
@@ -72,6 +75,17 @@ async def test_a_span_has_the_names_of_the_conventions(run_watched: Run) -> None
         "gen_ai.tool.call.id": "call_1",
         "sidecall.invocation.id": message.id,
     }
+
+
+@pytest.mark.parametrize("recorded", [None, Redaction()], ids=["small", "whole"])
+async def test_a_span_names_the_conversation(run_watched: Run, recorded: Redaction | None) -> None:
+    """Where its program has named one."""
+    traced = Traced(recorded)
+
+    await run_watched(traced.watch, login, write_request("login", LOGIN, headers={"sidecall-conversation": "chat"}))
+    attributes = traced.spans["execute_tool login"].attributes or {}
+
+    assert attributes["gen_ai.conversation.id"] == "chat"
 
 
 async def test_long_attributes_are_cut(run_watched: Run) -> None:

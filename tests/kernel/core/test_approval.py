@@ -32,6 +32,8 @@ def test_a_new_approval_is_pending() -> None:
         "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
         "requested_by": "anonymous",
         "conversation_id": None,
+        "trace_id": None,
+        "request_id": None,
         "created_at": "2026-11-21T10:00:00Z",
         "expires_at": "2026-11-21T11:00:00Z",
         "decided_at": None,

@@ -242,7 +242,7 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
         ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
         assert ways[0] == ways[1], gate
 
-    assert len(gates) == 28
+    assert len(gates) == 29
 
 
 async def _follow(asking: Coroutine[Any, Any, httpx.Response]) -> list[str]:

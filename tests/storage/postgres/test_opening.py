@@ -52,7 +52,7 @@ async def test_a_wire_that_is_dead_at_the_start_is_refused(cluster: Cluster) -> 
 TAKEN = {
     "a newer program's": ("INSERT INTO schema_version VALUES (9999, 'later', 0)", "was written by a newer Sidecall"),
     "a development version's": (
-        "UPDATE schema_version SET name = 'begin'; INSERT INTO schema_version VALUES (2, 'items', 0)",
+        "UPDATE schema_version SET name = 'begin'; INSERT INTO schema_version VALUES (99, 'items', 0)",
         "^The database .* was made by a development version of Sidecall, before 0.1.0, or by another program: its "
         "tables are not those of a release, and nothing converts them. Name an empty database in "
         "SIDECALL_STORE; new tables are made at the next start.$",

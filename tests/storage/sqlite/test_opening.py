@@ -54,7 +54,7 @@ def run(statements: str) -> Callable[[Path], None]:
 
 def newer(path: Path) -> None:
     """Make a file of a version that does not exist yet."""
-    run((VERSIONS / "0001.sql").read_text())(path)
+    run(max(VERSIONS.glob("*.sql")).read_text())(path)
     run("INSERT INTO schema_version VALUES (9999, 'later', 0)")(path)
 
 

@@ -18,6 +18,7 @@ BOUNDED = {"approvals", "approval_rules", "servers", "caller_secrets"}
 # Statements that read a whole table all the same, and why that is right.
 WHOLE = {
     ("forget_contents", "contents"): "sums up what is kept, in an index, when contents are kept",
+    ("find_surplus_conversation", "history_conversations"): "skips as many as are kept, in an index, once in a while",
     ("forget_audit_entries", "audit_entries"): "skips as many as are kept, in the index of its key, once in a while",
     ("give_up_members", "vector_store_files"): "once, when a server starts",
     ("list_oldest_history", "history_blocks"): "reads the first few in the order of its key",

@@ -2,7 +2,8 @@
 
 import itertools
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
@@ -144,6 +145,7 @@ class MemoryApprovals:
         cursor: str | None = None,
         *,
         with_expired: bool = False,
+        conversation_id: str | None = None,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         self._forget()
@@ -155,12 +157,25 @@ class MemoryApprovals:
                 continue
             if entry.status == "expired" and status is None and not with_expired:
                 continue
+            if conversation_id is not None and entry.packed.list()[0].conversation_id != conversation_id:
+                continue
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last))
             approval, taken = entry.packed.list()
             listed.append(approval)
             size, last = size + taken, entry.number
         return ApprovalPage(listed)
+
+    async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
+        """Count the calls of each conversation that wait for a person."""
+        self._forget()
+        pending = (it for it in self._entries.values() if it.tenant == tenant and it.status == "pending")
+        listed = (it.packed.list()[0] for it in pending)
+        return Counter(
+            it.conversation_id
+            for it in listed
+            if it.conversation_id is not None and requested_by in (None, it.requested_by)
+        )
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision.

@@ -8,6 +8,20 @@ WHERE (SELECT count(*) FROM approvals WHERE status = 'pending' OR is_running = 1
 ON CONFLICT (fingerprint) DO NOTHING
 RETURNING id
 
+-- name: count_approvals_by_conversation (sqlite)
+SELECT json_extract(listed, '$.conversation_id') AS conversation_id, count(*)
+FROM approvals
+WHERE status = 'pending' AND tenant = $1 AND expires_at > $2
+    AND ($3 IS NULL OR json_extract(listed, '$.requested_by') = $3)
+GROUP BY 1
+
+-- name: count_approvals_by_conversation (postgres)
+SELECT CAST(listed AS json) ->> 'conversation_id' AS conversation_id, count(*)
+FROM approvals
+WHERE status = 'pending' AND tenant = $1 AND expires_at > $2
+    AND (CAST($3 AS TEXT) IS NULL OR CAST(listed AS json) ->> 'requested_by' = CAST($3 AS TEXT))
+GROUP BY 1
+
 -- name: count_approvals
 -- Those that wait or run, and the bytes of all.
 SELECT

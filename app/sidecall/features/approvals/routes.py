@@ -18,6 +18,7 @@ from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRo
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.stores import ListedApproval
+from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
@@ -29,6 +30,9 @@ router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_para
 
 ApprovalId = Annotated[str, Path(description="The approval's id, from the 202 or from the list.")]
 StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approvals in this status.")]
+OfConversation = Annotated[
+    str | None, Query(pattern=NAMED, max_length=LONGEST, description="Only approvals of this conversation.")
+]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most approvals of one page."), WHOLE_NUMBER]
 Cursor = Annotated[
     str | None,
@@ -84,7 +88,12 @@ _ONE: dict[int | str, dict[str, Any]] = {
     },
 )
 async def list_approvals(
-    parts: PartsDep, caller: CallerDep, status: StatusFilter = None, limit: Limit = 100, cursor: Cursor = None
+    parts: PartsDep,
+    caller: CallerDep,
+    status: StatusFilter = None,
+    conversation: OfConversation = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
 ) -> Response:
     """List your tenant's approvals, oldest first: waiting, decided and expired ones.
 
@@ -92,10 +101,13 @@ async def list_approvals(
     `limit` approvals, fewer when they are large; the header `Link` leads to the next page, if there is one. Arguments
     and answers of more than 4 KiB are null here; get the approval itself for them.
     """
-    page = await parts.approvals.list(caller.tenant, status, limit, cursor, with_expired=status is None)
+    page = await parts.approvals.list(
+        caller.tenant, status, limit, cursor, with_expired=status is None, conversation_id=conversation
+    )
     response = Reply(to_json(page.approvals)).to_response()
     if page.cursor is not None:
-        query = urlencode({**({} if status is None else {"status": status}), "limit": limit, "cursor": page.cursor})
+        asked = {"status": status, "conversation": conversation, "limit": limit, "cursor": page.cursor}
+        query = urlencode({name: value for name, value in asked.items() if value is not None})
         response.headers["Link"] = f'</approvals?{query}>; rel="next"'
     return response
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 
 from sidecall.features.approvals.decision_tracker import DecisionTracker, ExpiredCalls
@@ -16,7 +16,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
 from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
-from sidecall.storage.database import Database
+from sidecall.storage.database import Database, Dialect
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.
 _BESIDE = 4096
@@ -27,6 +27,13 @@ _AT_ONCE = 20
 _PAGE_BYTES = 1024 * 1024
 # Seconds between attempts to store an answer.
 _PAUSE = 1.0
+
+
+# Where the conversation stands in what lists show.
+_CONVERSATION: Mapping[Dialect, str] = {
+    "sqlite": "json_extract(listed, '$.conversation_id')",
+    "postgres": "(CAST(listed AS json) ->> 'conversation_id')",
+}
 
 
 class SqlApprovals:
@@ -138,6 +145,7 @@ class SqlApprovals:
         cursor: str | None = None,
         *,
         with_expired: bool = False,
+        conversation_id: str | None = None,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         if status == "expired" or with_expired:
@@ -146,7 +154,11 @@ class SqlApprovals:
         values = (int(cursor or 0), self._clock(), limit + 1, tenant)
         living = ("" if with_expired else "AND status <> 'expired'", ())
         of_status = ("AND status = $5", (status,)) if status is not None else living
-        rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
+        where, more = of_status
+        if conversation_id is not None:
+            where = f"{where} AND {_CONVERSATION[self._database.dialect]} = ${5 + len(more)}"
+            more = (*more, conversation_id)
+        rows = await self._database.read("list_approvals", *values, *more, where=where)
         listed: list[ListedApproval] = []
         size = last = 0
         for number, text in rows:
@@ -155,6 +167,11 @@ class SqlApprovals:
             listed.append(ListedApproval.model_validate_json(text))
             size, last = size + len(text), number
         return ApprovalPage(listed)
+
+    async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
+        """Count the calls of each conversation that wait for a person."""
+        rows = await self._database.read("count_approvals_by_conversation", tenant, self._clock(), requested_by)
+        return {name: count for name, count in rows if name is not None}
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision; of several concurrent ones, in any process, one succeeds.

@@ -13,6 +13,7 @@ from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
 from sidecall.kernel.core.native_items import CHECKS, DECISION, wants_acknowledgement
+from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
@@ -74,7 +75,7 @@ class FindPrevious:
         if invocation.request.approved or invocation.request.resumes is not None:
             return
         try:
-            known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id))
+            known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id, get_origin(invocation)))
         except StoreUnavailable:
             # Most calls of a tool that may ask never do; the others find out when they ask.
             if is_asked_about(invocation.tool):
@@ -193,7 +194,7 @@ class ApproveInside:
         ).as_error() from None
 
     async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
-        call = CallRecord.of(invocation.request, invocation.id)
+        call = CallRecord.of(invocation.request, invocation.id, get_origin(invocation))
         raise (await _ask_whole(invocation, self._approvals.ask(call, wanted))).as_error() from None
 
 
@@ -206,7 +207,7 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
     waited = invocation.request.resumes
     if waited is not None:
         return await approvals.reopen(waited, preview)
-    call = CallRecord.of(invocation.request, invocation.id)
+    call = CallRecord.of(invocation.request, invocation.id, get_origin(invocation))
     return await _ask_whole(invocation, approvals.ask(call, show_call(invocation), preview))
 
 

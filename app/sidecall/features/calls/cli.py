@@ -8,11 +8,14 @@ import typer
 
 from sidecall.features.calls.cli_follow import (
     CallerOption,
+    ConversationOption,
     KindOption,
     NameOption,
+    RequestOption,
     SinceOption,
     StatusOption,
     TagOption,
+    TraceOption,
     UntilOption,
     follow,
     make_query,
@@ -48,6 +51,9 @@ def list_calls(
     status: StatusOption = None,
     kind: KindOption = None,
     caller: CallerOption = None,
+    conversation: ConversationOption = None,
+    trace_id: TraceOption = None,
+    request_id: RequestOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     limit: MostListed = 20,
@@ -58,7 +64,8 @@ def list_calls(
     if ctx.invoked_subcommand is not None:
         refuse_misplaced(ctx)
         return
-    query = make_query(since, until, name=name, tag=tag, status=status, kind=kind, caller=caller)
+    of_what = {"conversation": conversation, "trace_id": trace_id, "request_id": request_id}
+    query = make_query(since, until, name=name, tag=tag, status=status, kind=kind, caller=caller, **of_what)
     with reach(url) as client:
         found = list_pages(client, "/tool_calls", limit, query)
     if as_json:
@@ -122,13 +129,17 @@ def export(
     status: StatusOption = None,
     kind: KindOption = None,
     caller: CallerOption = None,
+    conversation: ConversationOption = None,
+    trace_id: TraceOption = None,
+    request_id: RequestOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Write calls out as JSON Lines, newest first, with their answers."""
-    query = make_query(since, until, name=name, tag=tag, status=status, kind=kind, caller=caller)
+    of_what = {"conversation": conversation, "trace_id": trace_id, "request_id": request_id}
+    query = make_query(since, until, name=name, tag=tag, status=status, kind=kind, caller=caller, **of_what)
     with reach(url) as client, client.stream("GET", "/tool_calls/export", params=query) as response:
         if not response.is_success:
             response.read()

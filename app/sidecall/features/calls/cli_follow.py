@@ -24,6 +24,12 @@ KindOption = Annotated[str | None, typer.Option(help="Only calls that failed for
 
 CallerOption = Annotated[str | None, typer.Option(help="Only calls of this caller.")]
 
+ConversationOption = Annotated[str | None, typer.Option(help="Only calls of this conversation.")]
+
+TraceOption = Annotated[str | None, typer.Option("--trace-id", help="Only calls of this trace.")]
+
+RequestOption = Annotated[str | None, typer.Option("--request-id", help="Only calls of this HTTP request.")]
+
 _FORMS = "2026-03-14T09:00:00Z, or 30s, 15m, 2h or 7d ago"
 
 SinceOption = Annotated[str | None, typer.Option(metavar="TIME", help=f"Only from then on: {_FORMS}.")]

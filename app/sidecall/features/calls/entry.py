@@ -150,6 +150,17 @@ class CallEntry(BaseModel, defer_build=True):
         description="What its model asked for, where a person has put other arguments in place; null if not kept.",
     )
     replay_of: str | None = Field(default=None, description="The call that this one repeats.")
+    conversation_id: str | None = Field(default=None, description="Its conversation; null where it names none.")
+    trace_id: str | None = Field(
+        default=None, description="Its trace: that of its span, or the one that its sender has named; null without one."
+    )
+    request_id: str | None = Field(default=None, description="The HTTP request that it came with.")
+    progress: dict[str, Any] | None = Field(
+        default=None, description="What its tool has reported last, while a plain call runs; null for others."
+    )
+    worker: int | None = Field(
+        default=None, description="The process of this server that runs a plain call; null for others."
+    )
     message: ToolMessage | None = Field(
         default=None, description="Its answer, once there is one and where it is kept; absent in lists."
     )
@@ -209,6 +220,7 @@ class CallCompletion:
     """How an attempt at a call ended; `text` is its answer as JSON once it was serialized, so that this is done once.
 
     `never_ran` is true when it waited for a person and its tool was not started; `decision` is the person's decision.
+    `trace_id` is the trace of its span.
     """
 
     status: CallStatus
@@ -217,6 +229,7 @@ class CallCompletion:
     text: bytes | None = field(default=None, repr=False, compare=False)
     never_ran: bool = False
     decision: CallDecision | None = None
+    trace_id: str | None = None
 
     @property
     def cost(self) -> int:
@@ -247,6 +260,9 @@ class CallFilter:
     caller: str | None = None
     since: float | None = None
     until: float | None = None
+    conversation_id: str | None = None
+    trace_id: str | None = None
+    request_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,5 +297,6 @@ def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
         "ended_at": ended,
         "duration_ms": measure_ms(started, ended),
         "cost": to_number(end.cost),
+        "trace_id": end.trace_id or entry.trace_id,
     }
     return make_unchecked(CallEntry, fields)

@@ -6,9 +6,9 @@ from sidecall.kernel.core.scopes import READ
 FEATURE = Feature(
     name="calls",
     routes=(
-        Route("GET", "/tool_calls", "sidecall.features.calls.routes:list_tool_calls", READ),
+        Route("GET", "/tool_calls", "sidecall.features.calls.routes:list_tool_calls"),
         Route("GET", "/tool_calls/summary", "sidecall.features.calls.routes:summarize_tool_calls", READ),
-        Route("GET", "/tool_calls/export", "sidecall.features.calls.routes:export_tool_calls", READ),
+        Route("GET", "/tool_calls/export", "sidecall.features.calls.routes:export_tool_calls"),
         Route("GET", "/tool_calls/{call_id:uuid}", "sidecall.features.calls.routes:get_tool_call"),
         Route("GET", "/tool_calls/{call_id:uuid}/events", "sidecall.features.calls.routes:watch_tool_call"),
         Route("POST", "/tool_calls/{call_id:uuid}/cancel", "sidecall.features.calls.routes:cancel_tool_call"),

@@ -1,10 +1,12 @@
 """Stored calls and the history of ended ones, as one list."""
 
+from functools import partial
 from heapq import merge
 from operator import attrgetter
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallEnded, UnknownCall
+from sidecall.features.calls.in_flight import cancel_in_flight, find_in_flight, list_in_flight
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import OPERATE, READ
@@ -26,7 +28,8 @@ async def list_calls(
         is_whole: Whether to read their answers too.
     """
     remembered = await parts.jobs.list(wanted, limit, cursor, is_whole=is_whole)
-    past = await parts.history.list(wanted, limit, cursor)
+    others = partial(list_in_flight, parts) if wanted.status == "running" else parts.history.list
+    past = await others(wanted, limit, cursor)
     page = join_pages(remembered, past, limit)
     return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)
 
@@ -62,12 +65,13 @@ async def _find_of_tenant(parts: Parts, call_id: str, tenant: str) -> CallEntry:
     try:
         entry = await parts.jobs.get(call_id, tenant)
     except UnknownCall:
-        return await parts.history.get(call_id, tenant)
+        running = await find_in_flight(parts, call_id, tenant)
+        return running or await parts.history.get(call_id, tenant)
     return parts.add_tags(entry)
 
 
 async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
-    """Cancel a call that runs without its client.
+    """Cancel a call that runs, with or without its client.
 
     Raises:
         UnknownCall: There is none that the caller may see and cancel.
@@ -80,6 +84,8 @@ async def cancel_call(parts: Parts, call_id: str, caller: Caller) -> CallEntry:
             raise UnknownCall
         parts.auditor.require(caller, OPERATE)
         parts.auditor.require(caller, READ)  # Its client gets the entry; watchers get the message.
+    if entry.worker is not None:
+        return await cancel_in_flight(parts, entry, caller)
     try:
         return parts.add_tags(await parts.jobs.cancel(call_id, caller.tenant, caller.subject))
     except UnknownCall:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
@@ -12,20 +13,24 @@ from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus
-from sidecall.features.calls.errors import CallNotKept
+from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
+from sidecall.features.calls.in_flight import wait_in_flight
 from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.native_items.rest.received import DialectName
 from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind
+from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, must_be_of_link, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.streaming import PieceStream
+from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
 from sidecall.kernel.rest.wire import AnsweredCall
@@ -49,6 +54,15 @@ WithTags = Annotated[
 OfStatus = Annotated[CallStatus | None, Query(description="Only calls in this status.")]
 OfKind = Annotated[
     Literal[ErrorKind, "internal_error"] | None, Query(description="Only calls that failed for this reason.")
+]
+OfConversation = Annotated[
+    str | None,
+    Query(alias="conversation", pattern=NAMED, max_length=LONGEST, description="Only calls of this conversation."),
+]
+OfTrace = Annotated[str | None, Query(pattern=r"^[0-9a-f]{32}$", description="Only calls of this trace.")]
+OfRequest = Annotated[
+    str | None,
+    Query(pattern=r"^[A-Za-z0-9._:/+=-]{1,128}$", description="Only calls that came with this HTTP request."),
 ]
 OfCaller = Annotated[str | None, Query(alias="caller", description="Only calls of this caller.")]
 
@@ -95,17 +109,37 @@ async def _of_whom(
     if tags:  # Those that have it now.
         tagged = [tool.name for tool in parts.registry if set(tags) <= set(tool.options.tags)]
         names = tagged if names is None else [name for name in names if name in tagged]
+    if not caller.may(READ):  # They see their own.
+        names = names if sender in (None, caller.subject) else []
+        sender = caller.subject
     return CallFilter(caller.tenant, names, caller=sender)
+
+
+async def _of_what(
+    conversation_id: OfConversation = None, trace_id: OfTrace = None, request_id: OfRequest = None
+) -> CallOrigin:
+    return CallOrigin(conversation_id, trace_id, request_id)
 
 
 async def _want(
     of_whom: Annotated[CallFilter, Depends(_of_whom)],
+    of_what: Annotated[CallOrigin, Depends(_of_what)],
     status: OfStatus = None,
     kind: OfKind = None,
     since: BeganSince = None,
     until: BeganUntil = None,
 ) -> CallFilter:
-    return replace(of_whom, status=status, kind=kind, since=_to_seconds(since), until=_to_seconds(until))
+    conversation_id, trace_id, request_id = of_what
+    return replace(
+        of_whom,
+        status=status,
+        kind=kind,
+        since=_to_seconds(since),
+        until=_to_seconds(until),
+        conversation_id=conversation_id,
+        trace_id=trace_id,
+        request_id=request_id,
+    )
 
 
 WantedCalls = Annotated[CallFilter, Depends(_want)]
@@ -131,8 +165,10 @@ async def list_tool_calls(
 ) -> Response:
     """List calls, newest first, without their answers; a call itself has its answer.
 
-    These are the calls that are remembered, and those that have ended, as far as the history has them. A page holds
-    `limit` of them, and fewer when they are large; the header `Link` leads to the next, if there is one.
+    These are the calls that are remembered, and those that have ended, as far as the history has them. With
+    `status=running` they are those that run, plain ones of this server too. Without the scope `calls:read` they are
+    your own. A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if
+    there is one.
     """
     page = await list_calls(parts, wanted, limit, cursor)
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
@@ -207,7 +243,8 @@ async def get_tool_call(
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
     entry = await find_call(parts, str(call_id), context.caller)
     if preferences.wait is not None:
-        entry = parts.add_tags(await context.while_present(parts.jobs.wait_for_known(entry, preferences.wait)))
+        wait = parts.jobs.wait_for_known if entry.worker is None else partial(wait_in_flight, parts)
+        entry = parts.add_tags(await context.while_present(wait(entry, preferences.wait)))
     return _respond(entry, format, preferences.applied)
 
 
@@ -238,6 +275,8 @@ async def watch_tool_call(
     after its end. `Last-Event-ID` continues after the event of that number.
     """
     entry = await find_call(parts, str(call_id), caller)
+    if entry.worker is not None:
+        raise UnknownCall("The call has no events beside those of its own request; ask for them there.")
     after = read_last(request)
     if after == LAST and entry.has_ended:
         return Response(status_code=204)
@@ -257,7 +296,11 @@ async def watch_tool_call(
 async def cancel_tool_call(
     parts: PartsDep, caller: CallerDep, call_id: CallId, format: AnswerForm = "langchain"
 ) -> Response:
-    """Cancel a call that runs without its client; what it has done already is not undone."""
+    """Cancel a call that runs; what it has done already is not undone.
+
+    A client that waits for a plain call gets an error of the kind `cancelled`. Calls of other callers take
+    `server:operate` and `calls:read`.
+    """
     return _respond(await cancel_call(parts, str(call_id), caller), format, {})
 
 

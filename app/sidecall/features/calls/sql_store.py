@@ -32,7 +32,7 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRecord
 from sidecall.storage.database import LONG_READS, Database, Row, read_page
 
 # The number of an entry's columns, in the order of the statements that read one.
-_COLUMNS = 18
+_COLUMNS = 21
 
 ATTEMPT = 8
 
@@ -71,7 +71,7 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
-                *(acceptance.replay_of, size, url, None if url is None else created),
+                *(acceptance.replay_of, size, url, None if url is None else created, *call.origin),
                 size=size,
             )
         finally:
@@ -100,7 +100,7 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
-                *(*texts, *known, acceptance.replay_of, size, said, end.cost),
+                *(*texts, *known, acceptance.replay_of, size, said, end.cost, *_end_origin(call, end)),
                 size=size,
             )
         finally:
@@ -184,7 +184,7 @@ class SqlCalls:
         row = (
             ("settle_call", call_id, *told, int(end.never_ran), said, end.cost)
             if is_held
-            else ("finish_call", call_id, attempt, *told, said, end.cost)
+            else ("finish_call", call_id, attempt, *told, said, end.cost, end.trace_id)
         )
         if await self._database.write(*row, size=size) is None:
             return None
@@ -215,10 +215,15 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
     return named, said["created_at"].timestamp()
 
 
+def _end_origin(call: CallRecord, end: CallCompletion) -> Row:
+    conversation_id, trace_id, request_id = call.origin
+    return conversation_id, end.trace_id or trace_id, request_id
+
+
 def to_entry(row: Row) -> CallEntry:
     """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
-    args, approval_id, replay_of, decision, cost, message = texts
+    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message = texts
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
     shown = {"args": _read(args), "approval_id": approval_id}
@@ -238,6 +243,9 @@ def to_entry(row: Row) -> CallEntry:
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         replay_of=replay_of,
+        conversation_id=conversation_id,
+        trace_id=trace_id,
+        request_id=request_id,
         cost=None if cost is None else to_number(cost),
         message=None if message is None else read_stored(json.loads(message)),
         **shown,

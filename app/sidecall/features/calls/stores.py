@@ -23,6 +23,10 @@ from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 
+# What a call that has just been accepted has not.
+_UNDECIDED = dict.fromkeys(("approval_id", "decided_by", "decided_at", "reason", "asked_args"))
+_OF_PLAIN_CALLS = dict.fromkeys(("progress", "worker"))
+
 
 @dataclass(slots=True)
 class AcceptedCall:
@@ -60,14 +64,14 @@ class AcceptedCall:
             "cost": None if end is None else to_number(end.cost),
             "tags": None,
             "args": _read(self.acceptance.args),
-            "approval_id": None,
-            "decided_by": None,
-            "decided_at": None,
-            "reason": None,
-            "asked_args": None,
+            **_UNDECIDED,
             "replay_of": self.acceptance.replay_of,
+            **call.origin._asdict(),
+            **_OF_PLAIN_CALLS,
             "message": None if end is None else end.message,
         }
+        if end is not None and end.trace_id is not None:
+            fields["trace_id"] = end.trace_id
         return make_unchecked(CallEntry, fields | _describe_decision(end))
 
 

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.pending_calls import KeptDecision, show_decision
 from sidecall.features.history.redactor import read_shown
+from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import ToolMessage
 
@@ -26,7 +27,8 @@ _BITS = tuple(1 << index for index in range(MOST_CALLS))
 class Heads(NamedTuple):
     """The columns for filters: the id of each call, and by number its tool, caller and outcome.
 
-    `costs` is no filter; in billionths, and empty if no call has cost anything.
+    `costs` is no filter; in billionths, and empty if no call has cost anything. So are the columns after it if no call
+    has a conversation, a trace or a request; the last two have one value for each call.
     """
 
     ids: str
@@ -38,6 +40,10 @@ class Heads(NamedTuple):
     end_of: list[int]
     places: list[int]
     costs: Sequence[int] = ()
+    conversations: Sequence[str | None] = ()
+    conversation_of: Sequence[int] = ()
+    traces: Sequence[str | None] = ()
+    requests: Sequence[str | None] = ()
 
     def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
         """Yield id and number of each matching call, with ids from `first` on and below `before`."""
@@ -50,8 +56,8 @@ class Heads(NamedTuple):
             if first <= call_id < before:
                 yield call_id, index
 
-    def _list_conditions(self, wanted: CallFilter) -> Iterator[tuple[Sequence[int], set[int]]]:
-        """Yield the columns to filter by, with the wanted numbers."""
+    def _list_conditions(self, wanted: CallFilter) -> Iterator[tuple[Sequence[Any], set[Any]]]:
+        """Yield the columns to filter by, with the wanted numbers or values."""
         if wanted.status is not None or wanted.kind is not None:
             ends = {
                 number
@@ -63,9 +69,29 @@ class Heads(NamedTuple):
             yield self.name_of, {number for number, name in enumerate(self.names) if name in wanted.names}
         if wanted.caller is not None:
             yield self.caller_of, {number for number, caller in enumerate(self.callers) if caller == wanted.caller}
+        if wanted.conversation_id is not None:
+            yield self._condition(self.conversation_of, _find_numbers(self.conversations, wanted.conversation_id))
+        if wanted.trace_id is not None:
+            yield self._condition(self.traces, {wanted.trace_id})
+        if wanted.request_id is not None:
+            yield self._condition(self.requests, {wanted.request_id})
+
+    def _condition(self, column: Sequence[Any], fitting: set[Any]) -> tuple[Sequence[Any], set[Any]]:
+        """Return what to filter by; no call fits an empty column."""
+        return (column, fitting) if column else (self.end_of, set())
+
+    def read_origin(self, index: int) -> CallOrigin:
+        """Return what a call belongs to."""
+        conversation = self.conversations[self.conversation_of[index]] if self.conversation_of else None
+        trace = self.traces[index] if self.traces else None
+        return CallOrigin(conversation, trace, self.requests[index] if self.requests else None)
 
 
-def _places(of: Sequence[int], fitting: set[int]) -> list[int]:
+def _find_numbers(values: Sequence[Any], wanted: Any) -> set[int]:
+    return {number for number, value in enumerate(values) if value == wanted}
+
+
+def _places(of: Sequence[Any], fitting: set[Any]) -> list[int]:
     """Return the positions of these numbers."""
     if len(fitting) > 1:
         return [index for index, number in enumerate(of) if number in fitting]
@@ -126,6 +152,10 @@ def make_marks(heads: Heads) -> dict[str, int]:
     marks: dict[str, int] = {}
     for part, values, of in (("name", heads.names, heads.name_of), ("caller", heads.callers, heads.caller_of)):
         marks |= {mark(part, value): bits for value, bits in zip(values, _spread(len(values), of), strict=True)}
+    if heads.conversation_of:
+        spread = _spread(len(heads.conversations), heads.conversation_of)
+        named = zip(heads.conversations, spread, strict=True)
+        marks |= {mark("conversation", value): bits for value, bits in named if value is not None}
     for (status, kind), bits in zip(heads.ends, _spread(len(heads.ends), heads.end_of), strict=True):
         for text in [mark("status", status)] + ([] if kind is None else [mark("kind", kind)]):
             marks[text] = marks.get(text, 0) | bits
@@ -198,6 +228,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         tags=tuple(body.tags),
         args=body.args,
         **show_decision(body.decision),
+        **heads.read_origin(index)._asdict(),
         message=None if body.content is None else _make_message(call_id, name, body, cost),
     )
 

@@ -6,12 +6,19 @@ import time
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
 from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.history.blocks import Block, Piece
+from sidecall.features.history.conversations import (
+    ConversationCount,
+    ConversationKey,
+    ConversationSearch,
+    CountedConversation,
+)
 from sidecall.features.history.listing import BlockReader
 from sidecall.features.history.memory_store import Blocks, BlockSearch, find_in, find_sums, read_in
 from sidecall.features.history.packing import Packer
@@ -19,7 +26,7 @@ from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.rollups import HOUR, CallSummary, FoundSum, SummaryPart, find_without_kind, summarize
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
-from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
@@ -97,7 +104,7 @@ class History:
         """
         while self._writing is not None and not self._writing.done():
             await asyncio.wait([self._writing])
-        if self._notes or self._backlog:
+        if self._notes or self._backlog or self._notes.conversations:
             self._writing = asyncio.create_task(self._write())
             await outlast(self._writing)
 
@@ -106,6 +113,8 @@ class History:
         if wanted.status in OPEN:
             return CallPage([])
         await self._settle_if_possible()
+        if wanted.caller is not None:
+            wanted = replace(wanted, caller=cut_id(wanted.caller))  # As it is kept.
         return await self._listing.list_page(wanted, limit, cursor)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:
@@ -137,6 +146,18 @@ class History:
         call = ToolCall(name=entry.name, args=entry.args, id=entry.tool_call_id)
         caller = Caller(entry.caller, tenant)
         return CallRecord(id=call_id, created_at=entry.created_at, tool_call=call, caller=caller)
+
+    async def list_conversations(self, search: ConversationSearch) -> Sequence[CountedConversation]:
+        """Return conversations, the latest first."""
+        await self._settle_if_possible()
+        since = max(search.since, time.time() - self._ttl)
+        return await self._blocks.find_conversations(replace(search, since=since))
+
+    async def find_conversation(self, key: ConversationKey) -> ConversationCount | None:
+        """Return the counts of a conversation; None if none is kept."""
+        await self._settle_if_possible()
+        found = await self._blocks.get_conversation(key)
+        return found if found is None or found.last >= time.time() - self._ttl else None
 
     async def summarize(self, tenant: str, by: SummaryPart, since: float | None, until: float | None) -> CallSummary:
         """Summarize calls in groups, in whole hours that begin before `until` and end after `since`."""
@@ -173,13 +194,14 @@ class History:
 
     async def _write(self) -> None:
         self._pack_all()
-        while self._backlog or self._packer.sums:
+        while self._backlog or self._packer.sums or self._notes.conversations:
             blocks = list(islice(self._backlog, _WRITTEN))
-            sums = self._packer.take_sums()
+            sums, counted = self._packer.take_sums(), self._notes.conversations.take()
             try:
-                await self._blocks.keep(blocks, sums)
+                await self._blocks.keep(blocks, sums, counted)
             except BaseException:
                 self._packer.sums.add(sums)
+                self._notes.conversations.add(counted)
                 raise
             for block in blocks:
                 self._backlog.popleft()

@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import Block, Piece, mark
+from sidecall.features.history.conversations import (
+    ROWS,
+    ConversationCount,
+    ConversationCounts,
+    ConversationKey,
+    ConversationSearch,
+    CountedConversation,
+    find_conversations,
+)
 from sidecall.features.history.rollups import HOUR, FoundSum, Sum, SummaryPart, Sums
 from sidecall.storage.database import Database, first_id
 
@@ -30,11 +39,20 @@ class BlockSearch:
     def list_marks(self) -> list[tuple[str, ...]]:
         """List the marks of matching blocks, one of each group, rarest first."""
         wanted = self.wanted
-        single = (("kind", wanted.kind), ("caller", wanted.caller), ("status", wanted.status))
+        single = (
+            ("conversation", wanted.conversation_id),
+            ("kind", wanted.kind),
+            ("caller", wanted.caller),
+            ("status", wanted.status),
+        )
         groups = [(mark(part, value),) for part, value in single if value is not None]
         named = [] if wanted.names is None else [tuple(mark("name", name) for name in wanted.names)]
         # Nearly every block has a success.
         return [*named, *groups] if wanted.status == "succeeded" else [*groups, *named]
+
+    def list_texts(self) -> list[bytes]:
+        """List what stands in the heads of matching blocks."""
+        return [f'"{text}"'.encode() for text in (self.wanted.trace_id, self.wanted.request_id) if text is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +98,16 @@ class Blocks(FoundBlocks, Protocol):
     async def close(self) -> None:
         """Finish pending work, within a bounded time."""
 
-    async def keep(self, blocks: Sequence[Block], sums: "Sequence[_sums.Sum]") -> None:
-        """Store blocks, and add to sums, durably if the store is durable."""
+    async def keep(
+        self, blocks: Sequence[Block], sums: "Sequence[_sums.Sum]", counted: Sequence[CountedConversation] = ()
+    ) -> None:
+        """Store blocks, and add to sums and counts of conversations, durably if the store is durable."""
+
+    async def find_conversations(self, search: ConversationSearch) -> Sequence[CountedConversation]:
+        """Return conversations, the latest first."""
+
+    async def get_conversation(self, key: ConversationKey) -> ConversationCount | None:
+        """Return the counts of a conversation; None if it has none."""
 
     async def forget(self, now: float) -> bool:
         """Delete some calls that are too old or too many, in a short step; return whether there may be more."""
@@ -107,6 +133,7 @@ class MemoryBlocks:
         )
         self._blocks: list[Block] = []
         self._sums = Sums()
+        self._conversations = ConversationCounts()
         self._calls = self._bytes = 0
         self._swept = 0
 
@@ -116,8 +143,12 @@ class MemoryBlocks:
     async def close(self) -> None:
         """Do nothing."""
 
-    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
+    async def keep(
+        self, blocks: Sequence[Block], sums: Sequence[Sum], counted: Sequence[CountedConversation] = ()
+    ) -> None:
         """Store blocks, and add to sums; the oldest are deleted at once if there are too many."""
+        self._conversations.add(counted)
+        self._forget_conversations()
         for block in blocks:
             insort(self._blocks, block, key=_by_last_id)
             self._calls += block.calls
@@ -148,7 +179,28 @@ class MemoryBlocks:
         if hour > self._swept:
             self._swept = hour
             self._sums = Sums({key: counts for key, counts in self._sums.items() if key.hour >= hour})
+            self._forget_conversations(now - self._ttl)
         return bool(self._blocks) and self._blocks[0].last_id < oldest
+
+    async def find_conversations(self, search: ConversationSearch) -> Sequence[CountedConversation]:
+        """Return conversations, the latest first."""
+        return find_conversations(self._conversations, search)
+
+    async def get_conversation(self, key: ConversationKey) -> ConversationCount | None:
+        """Return the counts of a conversation; None if it has none."""
+        return self._conversations.get(key)
+
+    def _forget_conversations(self, oldest: float = 0.0) -> None:
+        """Forget those without a call since then, and the oldest of too many."""
+        most = ROWS * self._bounds.most_calls
+        over = len(self._conversations) - most
+        if oldest == 0.0 and over <= 0:
+            return
+        # A tenth more than has to go, so that this is not done at each call.
+        by_age = sorted(self._conversations, key=lambda key: self._conversations[key].last)
+        surplus = set(by_age[: over + most // 10]) if over > 0 else set()
+        kept = {k: it for k, it in self._conversations.items() if it.last >= oldest and k not in surplus}
+        self._conversations = ConversationCounts(kept)
 
     def _can_spare_oldest(self) -> bool:
         oldest = self._blocks[0] if self._blocks else None
@@ -162,14 +214,14 @@ class MemoryBlocks:
 
 def find_in(blocks: Sequence[Block], search: BlockSearch) -> list[tuple[str, bytes]]:
     """Return the last ids and heads of blocks, newest first by their last ids."""
-    groups = search.list_marks()
+    groups, texts = search.list_marks(), search.list_texts()
     found: list[tuple[str, bytes]] = []
     for index in range(bisect_left(blocks, search.last, key=_by_last_id) - 1, -1, -1):
         block = blocks[index]
         if block.last_id < search.first or len(found) == search.most:
             break
         is_near = block.tenant == search.wanted.tenant and block.first_id < search.before
-        if is_near and _has_all(block, groups):
+        if is_near and _has_all(block, groups) and all(text in block.heads for text in texts):
             found.append((block.last_id, block.heads))
     return found
 

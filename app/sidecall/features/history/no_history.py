@@ -1,6 +1,6 @@
 """The null history, used when history is off."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import HistoryOff, UnknownCall
@@ -8,6 +8,7 @@ from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.core.record import CallRecord
 
 if TYPE_CHECKING:
+    from sidecall.features.history import conversations as _conversations
     from sidecall.features.history import rollups as _sums
 
 
@@ -43,6 +44,17 @@ class NoHistory:
             UnknownCall: Always.
         """
         raise UnknownCall
+
+    async def list_conversations(self, _search: "_conversations.ConversationSearch") -> NoReturn:
+        """Refuse.
+
+        Raises:
+            HistoryOff: Always.
+        """
+        raise HistoryOff
+
+    async def find_conversation(self, _key: "_conversations.ConversationKey") -> None:
+        """Find none."""
 
     async def summarize(
         self, _tenant: str, _by: "_sums.SummaryPart", _since: float | None, _until: float | None

@@ -15,7 +15,7 @@ from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, mak
 from sidecall.features.history.pending_calls import KeptValues, NotedCall, hide_in_decision
 from sidecall.features.history.redactor import write_shown
 from sidecall.features.history.rollups import BUCKETS, COST, HOUR, WIDTH, Callers, Sum, SumKey, Sums
-from sidecall.kernel.core.context import cut_id
+from sidecall.kernel.core.context import CallOrigin, cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.database import first_id
@@ -83,7 +83,7 @@ class Packer:
         return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
     def _sum_up(self, tenant: str, calls: Sequence[NotedCall], offset: float) -> None:
-        _, _, tools, callers, outcomes, seconds, moments, *_, costs = zip(*calls, strict=True)
+        _, _, tools, callers, outcomes, seconds, moments, *_, costs, _ = zip(*calls, strict=True)
         names, subjects = map(_name_of, tools), map(_subject_of, callers)
         hours = [int(moment - took + offset) // HOUR for moment, took in zip(moments, seconds, strict=True)]
         buckets = map(bisect_left, repeat(BUCKETS), seconds)
@@ -123,7 +123,7 @@ def _cut_off(calls: Sequence[NotedCall]) -> Sequence[NotedCall]:
 
 def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
-    ids, _, tools, callers, outcomes, *_, costs = zip(*group, strict=True)
+    ids, _, tools, callers, outcomes, *_, costs, origins = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
     columns = (
         [names[tool.name] for tool in tools],
@@ -139,6 +139,7 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         *columns,
         place_all(bodies),
         list(costs) if any(costs) else [],
+        *_make_origin_columns(origins),
     )
     return Block(
         tenant=tenant,
@@ -151,8 +152,19 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
     )
 
 
+def _make_origin_columns(origins: Sequence[CallOrigin]) -> Iterator[Sequence[Any]]:
+    """Yield the columns of conversations, traces and requests, each empty if no call has any."""
+    conversations, traces, requests = zip(*origins, strict=True)
+    numbers = _Numbers()
+    numbered = [numbers[conversation] for conversation in conversations] if any(conversations) else []
+    yield list(numbers)
+    yield numbered
+    yield traces if any(traces) else []
+    yield requests if any(requests) else []
+
+
 def _write_bodies(group: Sequence[NotedCall], offset: float) -> list[bytes]:
-    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions, _ = zip(*group, strict=True)
+    _, call_ids, tools, _, _, seconds, moments, _, kept, secrets, decisions, *_ = zip(*group, strict=True)
     if any(decisions):
         decisions = tuple(map(hide_in_decision, decisions, secrets))
     shown = _hide_in_each(kept, secrets)

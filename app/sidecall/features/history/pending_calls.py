@@ -1,14 +1,17 @@
 """Note ended calls: references to existing objects, with as little work as possible."""
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from sidecall.features.history.conversations import ConversationCount, ConversationCounts
 from sidecall.features.history.redactor import CallRedactor, ShownArgs
-from sidecall.kernel.core.context import Caller, cut_id
+from sidecall.kernel.core.context import Caller, CallOrigin, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
+from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.observer import Outcome
@@ -93,6 +96,7 @@ class NotedCall(NamedTuple):
     secrets: tuple[str, ...]
     decision: KeptDecision = ()
     cost: int = 0  # in billionths
+    origin: CallOrigin = CallOrigin()
 
 
 class PendingCalls:
@@ -108,6 +112,7 @@ class PendingCalls:
         # Calls still in the processor's caches are packed at a third of the cost.
         self.when_many: Callable[[], object] = list
         self.dropped = 0
+        self.conversations = ConversationCounts()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -115,6 +120,9 @@ class PendingCalls:
     def begin(self, invocation: Invocation) -> ShownArgs | None:
         """Copy arguments that may be changed before the call ends; None if that cannot happen."""
         request, showing = invocation.request, self._showing
+        conversation_id = get_origin(invocation).conversation_id
+        if conversation_id is not None:  # It is listed though its call may wait for long.
+            self._count(request.caller, conversation_id)
         args = request.call.args
         if type(args) is dict:  # Texts are immutable.
             for value in args.values():
@@ -128,6 +136,9 @@ class PendingCalls:
         """Note an ended call, on the event loop; `copied` are its arguments at the start."""
         if outcome == "approval_required":  # It ends later, under the same id.
             return
+        origin = get_origin(invocation)
+        if origin.conversation_id is not None:
+            self._count(invocation.request.caller, origin.conversation_id, calls=1, errors=int(outcome != "success"))
         if self._size + self.held >= self._most:
             self.dropped += 1
             return
@@ -144,18 +155,20 @@ class PendingCalls:
         decision: KeptDecision = ()
         # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
-            decision = keep_decision(request, self._showing, tool.hidden_names)
-            self._size += 0 if self._showing is None else 2 * self._showing.most
-        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths)
-        waiting = self._waiting
-        waiting.append(
-            _new(
-                NotedCall,
-                (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, *said),
-            )
-        )
+            decision = self._keep_decision(request, tool)
+        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths, origin)
+        waiting, ended = self._waiting, (tool, caller, outcome, seconds, moment, request.is_remembered, kept)
+        waiting.append(_new(NotedCall, (invocation.id, call_id, *ended, *said)))
         if len(waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
+
+    def _count(self, caller: Caller, conversation_id: str, calls: int = 0, errors: int = 0) -> None:
+        now = time.time()
+        self.conversations.note(caller, conversation_id, ConversationCount(now, now, calls, errors))
+
+    def _keep_decision(self, request: CallRequest, tool: CompiledTool) -> KeptDecision:
+        self._size += 0 if self._showing is None else 2 * self._showing.most
+        return keep_decision(request, self._showing, tool.hidden_names)
 
     def take(self) -> list[NotedCall]:
         """Return all that wait."""

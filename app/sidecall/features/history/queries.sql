@@ -19,6 +19,33 @@ ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
     c13 = history_counts.c13 + excluded.c13, c14 = history_counts.c14 + excluded.c14,
     c15 = history_counts.c15 + excluded.c15, cost = history_counts.cost + excluded.cost
 
+-- name: add_history_conversation
+INSERT INTO history_conversations (tenant, whose, id, first_at, last_at, calls, errors)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (tenant, whose, id) DO UPDATE SET
+    first_at = CASE WHEN excluded.first_at < history_conversations.first_at
+        THEN excluded.first_at ELSE history_conversations.first_at END,
+    last_at = CASE WHEN excluded.last_at > history_conversations.last_at
+        THEN excluded.last_at ELSE history_conversations.last_at END,
+    calls = history_conversations.calls + excluded.calls, errors = history_conversations.errors + excluded.errors
+
+-- name: find_surplus_conversation
+SELECT last_at FROM history_conversations ORDER BY last_at DESC LIMIT 1 OFFSET $1
+
+-- name: forget_history_conversations
+DELETE FROM history_conversations WHERE last_at <= $1
+
+-- name: get_history_conversation
+SELECT first_at, last_at, calls, errors FROM history_conversations WHERE tenant = $1 AND whose = $2 AND id = $3
+
+-- name: list_history_conversations
+SELECT id, first_at, last_at, calls, errors
+FROM history_conversations
+WHERE tenant = $1 AND whose = $2 AND last_at >= $3
+    AND (last_at, id) < (CAST($4 AS DOUBLE PRECISION), CAST($5 AS TEXT))
+ORDER BY last_at DESC, id DESC
+LIMIT $6
+
 -- name: keep_history_block
 INSERT INTO history_blocks (tenant, last_id, first_id, calls, size, heads, bodies)
 VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -6,9 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sidecall.features.history.blocks import Block, Piece, make_marks, read_heads
+from sidecall.features.history.conversations import (
+    ROWS,
+    ConversationCount,
+    ConversationKey,
+    ConversationSearch,
+    CountedConversation,
+)
 from sidecall.features.history.memory_store import BlockSearch, HistoryBounds
 from sidecall.features.history.rollups import HOUR, HOURS_OF_DAY, FoundSum, Sum, SummaryPart, Sums
-from sidecall.storage.database import Database, Row, first_id
+from sidecall.storage.database import Database, Dialect, Row, first_id
 
 # Blocks that are deleted in one step with their marks, and seconds between counts.
 _STEP = 16
@@ -25,7 +32,7 @@ class SqlBlocks:
         self.database = database
         self._bounds = bounds
         self._calls = self._bytes = 0
-        self._counted = 0.0
+        self._counted = self._looked = 0.0
         self._swept = 0
 
     async def open(self) -> None:
@@ -40,8 +47,10 @@ class SqlBlocks:
         """Write what waits, for a bounded time."""
         await self.database.close()
 
-    async def keep(self, blocks: Sequence[Block], sums: Sequence[Sum]) -> None:
-        """Keep blocks, and add to sums, in one commit."""
+    async def keep(
+        self, blocks: Sequence[Block], sums: Sequence[Sum], counted: Sequence[CountedConversation] = ()
+    ) -> None:
+        """Keep blocks, and add to sums and counts of conversations, in one commit."""
         rows = [(one.tenant, one.last_id, one.first_id, one.calls, one.size, one.heads, one.bodies) for one in blocks]
         marks = [
             (one.tenant, text, one.last_id, *split_bits(bits)) for one in blocks for text, bits in one.marks.items()
@@ -49,14 +58,17 @@ class SqlBlocks:
         # In a fixed order, so that concurrent servers do not deadlock.
         counts = sorted(_list_counts(sums))
         await self._write_all(
-            ("mark_history_block", marks), ("add_history_counts", counts), ("keep_history_block", rows)
+            ("mark_history_block", marks),
+            ("add_history_counts", counts),
+            ("keep_history_block", rows),
+            ("add_history_conversation", [(*key, *count) for key, count in counted]),
         )
         self._calls += sum(block.calls for block in blocks)
         self._bytes += sum(block.size for block in blocks)
 
     async def find(self, search: BlockSearch) -> Sequence[tuple[str, bytes]]:
         """Return the last ids and heads of blocks, newest first."""
-        statement, where, values = write_search(search)
+        statement, where, values = write_search(search, self.database.dialect)
         rows = await self.database.read(statement, *values, where=where)
         return [(last_id, bytes(heads)) for last_id, heads in rows]
 
@@ -85,6 +97,27 @@ class SqlBlocks:
             )
         return [FoundSum(value, span, counts) for value, span, *counts in rows]
 
+    async def find_conversations(self, search: ConversationSearch) -> Sequence[CountedConversation]:
+        """Return conversations, the latest first."""
+        tenant, whose = search.tenant, search.whose
+        values = (tenant, whose, search.since, *search.before, search.most)
+        rows = await self.database.read("list_history_conversations", *values)
+        return [(ConversationKey(tenant, whose, row[0]), ConversationCount(*row[1:])) for row in rows]
+
+    async def get_conversation(self, key: ConversationKey) -> ConversationCount | None:
+        """Return the counts of a conversation; None if it has none."""
+        rows = await self.database.read("get_history_conversation", *key)
+        return ConversationCount(*rows[0]) if rows else None
+
+    async def _forget_conversations(self, oldest: float) -> None:
+        """Delete those without a call since then, and the oldest of too many."""
+        if time.monotonic() < self._looked + _COUNT_AGAIN:
+            return
+        self._looked = time.monotonic()
+        rows = await self.database.read("find_surplus_conversation", ROWS * self._bounds.most_calls)
+        until = max([oldest, *(last for (last,) in rows)])
+        await self._write_all(("forget_history_conversations", [(until,)]))
+
     async def forget(self, now: float) -> bool:
         """Forget a few of the oldest blocks, if they are too old or there are too many."""
         bounds = self._bounds
@@ -102,6 +135,7 @@ class SqlBlocks:
             self._bytes -= size
         marks = [(row[1], text, row[2]) for row in too_old for text in make_marks(read_heads(bytes(row[5])))]
         await self._write_all(("forget_history_block", [row[:1] for row in too_old]), ("forget_history_mark", marks))
+        await self._forget_conversations(now - bounds.ttl)
         return await self._forget_counts(int(now - bounds.ttl) // HOUR) or len(too_old) == _STEP
 
     async def _forget_counts(self, hour: int) -> bool:
@@ -152,7 +186,14 @@ def split_bits(bits: int) -> tuple[int, ...]:
     return tuple(int.from_bytes(parts[at : at + size], "little", signed=True) for at in range(0, len(parts), size))
 
 
-def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
+# Traces and requests are of few calls each, so their columns are looked through: a mark would be a row for each call.
+_CONTAINS: Mapping[Dialect, str] = {
+    "sqlite": "instr(b.heads, CAST({0} AS BLOB)) > 0",
+    "postgres": "position(CAST({0} AS bytea) IN b.heads) > 0",
+}
+
+
+def write_search(search: BlockSearch, dialect: Dialect) -> tuple[str, str, list[Any]]:
     """Return a search: its statement, its WHERE clause, and the values of its placeholders."""
     values: list[Any] = [search.wanted.tenant, search.last, search.first, search.before]
     groups = search.list_marks()
@@ -167,6 +208,9 @@ def write_search(search: BlockSearch) -> tuple[str, str, list[Any]]:
         clauses += ["m.tenant = $1", "m.mark = $5", "b.last_id = m.last_id"]
     if groups:
         clauses.append(_write_groups(groups, place, marks, values))
+    for text in search.list_texts():
+        values.append(text)
+        clauses.append(_CONTAINS[dialect].format(f"${len(values)}"))
     values.append(search.most)
     statement = "find_history_blocks" if driver is None else "find_marked_history_blocks"
     return statement, f"WHERE {' AND '.join(clauses)} ORDER BY {place} DESC LIMIT ${len(values)}", values

@@ -255,6 +255,8 @@ class Runner:
             logger.exception("call %s failed", running.id)
             running.end = end_unknown(request.call, running.id)
         finally:
+            if running.end is not None:
+                running.end.trace_id = request.trace_id or None
             if running.end is not None and request.decided is not None:
                 running.end.decision = self.writer.describe(running.record.tool_call, request.decided)
         return None

@@ -19,8 +19,8 @@ from sidecall.features.telemetry.redact import (
     write_traceback,
 )
 from sidecall.features.telemetry.writer import LineHandler, LineWriter, find_writer
-from sidecall.kernel.core.context import ANONYMOUS, cut_id
-from sidecall.kernel.core.current import CALL, REQUEST_ID
+from sidecall.kernel.core.context import ANONYMOUS, CallOrigin, cut_id
+from sidecall.kernel.core.current import CALL, name_origin
 from sidecall.kernel.core.errors import (
     MissingContext,
     ToolExecutionError,
@@ -29,6 +29,7 @@ from sidecall.kernel.core.errors import (
     ToolOutputError,
 )
 from sidecall.kernel.core.invocation import CallRequest, Invocation, find_cost
+from sidecall.kernel.core.origin import REQUEST_ID, find_origin, get_origin
 
 logger = logging.getLogger("sidecall")
 
@@ -88,7 +89,7 @@ def _log_missing_setting(invocation: Invocation, failure: ToolNotConfigured) -> 
 def make_call_keys(invocation: Invocation) -> dict[str, Any]:
     """Return the fields that identify a call in a log line, and its sender if known."""
     keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
-    return keys | _make_caller_key(invocation.request)
+    return keys | _make_caller_key(invocation.request) | name_origin(get_origin(invocation))
 
 
 def _make_caller_key(request: CallRequest) -> dict[str, str]:
@@ -127,9 +128,7 @@ class CallLines:
         line["outcome"] = outcome
         # In whole microseconds, as in answers; round() is slow.
         line["duration_ms"] = int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000
-        if invocation.trace_id:
-            line["trace_id"] = invocation.trace_id
-        self._add_sender(line, invocation.request)
+        self._add_sender(line, invocation.request, get_origin(invocation))
         line |= _make_missing_key(invocation)
         line |= _make_cost_key(invocation)
         if self._with_content:
@@ -149,8 +148,12 @@ class CallLines:
             "call_id": cut_id(call_id),
         }
 
-    def _add_sender(self, line: dict[str, Any], request: CallRequest) -> None:
-        request_id, caller = REQUEST_ID.get(), request.caller
+    def _add_sender(self, line: dict[str, Any], request: CallRequest, origin: CallOrigin) -> None:
+        if origin.trace_id is not None:
+            line["trace_id"] = origin.trace_id
+        if origin.conversation_id is not None:
+            line["conversation_id"] = self._redaction.redact(origin.conversation_id, 1)
+        request_id, caller = REQUEST_ID.get() or origin.request_id, request.caller
         if request_id:
             line["request_id"] = request_id
         if caller is not ANONYMOUS:
@@ -164,12 +167,12 @@ class CallLines:
         if writer is not None and CALL.get() is None:
             line = self._begin_line(request.call.name, request.call.id)
             line["outcome"] = outcome
-            self._add_sender(line, request)
+            self._add_sender(line, request, find_origin(request))
             writer.write(write_line(line))
             return
         tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
         keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome}
-        keys |= _make_caller_key(request)
+        keys |= _make_caller_key(request) | name_origin(find_origin(request))
         logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
 
 
@@ -210,7 +213,7 @@ _MAKE, _CALL = logging.Logger.makeRecord, logging.Logger.callHandlers
 # Unless there was one before.
 _ARE_STOCK = all(type(it) is FunctionType and it.__code__.co_filename == logging.__file__ for it in (_MAKE, _CALL))
 # Field names of these lines, unless an operator has named one as secret.
-_NEVER_SECRET = ("trace_id", "request_id", "caller", "arguments", "result")
+_NEVER_SECRET = ("trace_id", "request_id", "conversation_id", "caller", "arguments", "result")
 
 
 class FastLogPath:

@@ -19,12 +19,13 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
 from sidecall.features.telemetry.lines import redact_arguments, redact_result
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.small_spans.call_provider import CallProvider
-from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span
+from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span, name_conversation
 from sidecall.features.telemetry.small_spans.propagation import TraceHeaders
 from sidecall.features.telemetry.standard_variables import read_batching
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.log_text import shorten
+from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.version import __version__
 
@@ -151,6 +152,10 @@ class Spans:
             invocation.trace_id = span.trace_id.hex()
         else:
             invocation.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+        invocation.request.trace_id = invocation.trace_id
+        conversation_id = get_origin(invocation).conversation_id
+        if conversation_id is not None:
+            name_conversation(span, conversation_id)
         return span, contexts.attach(trace.set_span_in_context(span, context))
 
     def _start_by_sdk(

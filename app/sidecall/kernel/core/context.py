@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, NamedTuple, Protocol
 
 from typing_extensions import TypeVar
 
@@ -77,6 +77,14 @@ def cut_id(text: str) -> str:
     return text if rest <= _MARK else f"{text[:_MOST_OF_ID]}… {rest} more characters"
 
 
+class CallOrigin(NamedTuple):
+    """What a call belongs to: its conversation, its trace, and the HTTP request that it came with."""
+
+    conversation_id: str | None = None
+    trace_id: str | None = None
+    request_id: str | None = None
+
+
 class HeaderMap(dict[str, str]):
     """Headers with case-insensitive names, as in a live request."""
 
@@ -135,9 +143,12 @@ class Signals:
     listener: EventListener | None = None
     presence: Presence | None = None
     cost: CallCost = field(default_factory=CallCost, compare=False, repr=False)
+    progress: Mapping[str, Any] | None = None
 
     def say(self, kind: str, call_id: str, said: Mapping[str, Any]) -> None:
-        """Pass an event to the listener, if any; drop it if there is no room."""
+        """Pass an event to the listener, if any; drop it if there is no room. Keep the last progress."""
+        if kind == "progress":
+            self.progress = said
         if self.listener is not None:
             pause = self.listener(kind, call_id, said)
             if pause is not None:

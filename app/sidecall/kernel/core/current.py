@@ -3,12 +3,12 @@
 from contextvars import ContextVar
 
 from sidecall.kernel.concurrency import pools
-from sidecall.kernel.core.context import cut_id
+from sidecall.kernel.core.context import CallOrigin, cut_id
 from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.origin import REQUEST_ID, get_origin
 from sidecall.kernel.core.secret_mask import SecretMask
 
 CALL: ContextVar[Invocation | None] = pools.CALL
-REQUEST_ID: ContextVar[str] = ContextVar("sidecall_request_id", default="")
 
 
 def get_mask() -> SecretMask | None:
@@ -20,12 +20,24 @@ def get_mask() -> SecretMask | None:
 def get_request_keys() -> dict[str, str]:
     """Return the ids of the current request and call, if there are any."""
     keys: dict[str, str] = {}
+    request_id: str | None = REQUEST_ID.get()
     call = CALL.get()
     if call is not None:
-        keys = {"tool": call.tool.name, "call_id": cut_id(call.call.id), "invocation_id": call.id}
-        if call.trace_id:
-            keys["trace_id"] = call.trace_id
-    request_id = REQUEST_ID.get()
+        origin = get_origin(call)
+        keys = {
+            "tool": call.tool.name,
+            "call_id": cut_id(call.call.id),
+            "invocation_id": call.id,
+            **name_origin(origin),
+        }
+        request_id = request_id or origin.request_id
     if request_id:
         keys["request_id"] = request_id
     return keys
+
+
+def name_origin(origin: CallOrigin) -> dict[str, str]:
+    """Return the conversation and trace of a call, if it has any, as fields of a log line."""
+    conversation_id, trace_id, _ = origin
+    keys = {} if conversation_id is None else {"conversation_id": conversation_id}
+    return keys if trace_id is None else {**keys, "trace_id": trace_id}

@@ -146,6 +146,7 @@ class Injection:
     make: Callable[[Supply], Any] | None = None
     of: SecretOwner = "either"
     adapt_store: Callable[[Store], Any] | None = None
+    annotation: Any = None
 
     def fill(self, values: dict[str, Any], supply: Supply) -> None:
         """Add this parameter's value to `values`, or leave it out to use the function's default.

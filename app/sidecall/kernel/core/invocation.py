@@ -13,6 +13,7 @@ from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import (
     ANONYMOUS,
     Caller,
+    CallOrigin,
     EventListener,
     Presence,
     RunContextWrapper,
@@ -71,7 +72,8 @@ class CallRequest:
     tool's. `id` is the invocation's; `is_counted` says that its quota was already taken, `is_remembered` that the call
     is durable. The result counts against `holder` until the sender releases it, or while it is made; `pinned` are the
     allowed contract hashes. `known_as` identifies a call that has waited if its sender gave no id. `wants_value` says
-    that the result may be read as a value.
+    that the result may be read as a value. `origin` is set where the call came with an earlier
+    request, `trace_id` once its span has begun.
     """
 
     call: ToolCall
@@ -97,6 +99,8 @@ class CallRequest:
     known_as: str | None = None
     begins: Callable[[], None] | None = None
     wants_value: bool = field(default=False, compare=False)
+    origin: CallOrigin | None = field(default=None, compare=False)
+    trace_id: str = ""
 
 
 def wants_value(request: CallRequest) -> bool:
@@ -183,6 +187,7 @@ class Invocation:
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
     trace_id: str = ""  # the tracing stage
+    origin: CallOrigin | None = None  # the first access, by `get_origin`
     cost: CallCost | None = None  # execute, and the tool by its context
     reservations: Sequence[Any] = ()  # take_budget
     before_run: Callable[["Invocation"], Awaitable[None] | None] | None = None  # take_budget: unless an answer is kept
@@ -356,6 +361,12 @@ def new_invocation(
 def find_usage(invocation: Invocation) -> Usage | None:
     """Return the usage of models that the tool itself has called; None if it never asked for its context."""
     return None if invocation._context is None else invocation._context.usage
+
+
+def find_progress(invocation: Invocation) -> dict[str, Any] | None:
+    """Return what the tool has reported last of its progress; None if nothing."""
+    said = None if invocation._context is None else invocation._context.signals.progress
+    return None if said is None else dict(said)
 
 
 _TRACED = ("traceparent", "tracestate")

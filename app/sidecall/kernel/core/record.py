@@ -10,12 +10,14 @@ from typing import Any, Self, TypeGuard
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 from pydantic_core import to_json
 
-from sidecall.kernel.core.context import Caller, HeaderMap
+from sidecall.kernel.core.context import Caller, CallOrigin, HeaderMap
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
+from sidecall.kernel.core.origin import find_origin
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.ports.workspaces import name_conversation
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
@@ -51,16 +53,19 @@ class CallRecord(BaseModel, defer_build=True):
         description="Until when it may run, in seconds since 1970, and how many its client gave.",
     )
     known_as: str | None = Field(default=None, description="By what its approval is found again, in place of its id.")
+    trace_id: str | None = Field(default=None, description="The trace in which it came.")
+    request_id: str | None = Field(default=None, description="The HTTP request with which it came.")
 
     @classmethod
-    def of(cls, request: CallRequest, id: str) -> Self:
-        """Make the record of a call.
+    def of(cls, request: CallRequest, id: str, origin: CallOrigin | None = None) -> Self:
+        """Make the record of a call, which belongs to its request unless another origin is given.
 
         Everything that comes over HTTP can be recorded. From an in-process program, objects without a JSON form are
         left out, and `lost` names their paths.
         """
         lost: list[str] = []
         sent = request.call
+        _, trace_id, request_id = origin or find_origin(request)
         args = sent.args.copy() if _is_simple(sent.args) else _Copy(lost).make(sent.args, "args")
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
         named["item"] = sent.item
@@ -75,6 +80,8 @@ class CallRecord(BaseModel, defer_build=True):
             "lost": tuple(lost),
             "due": None,
             "known_as": request.known_as,
+            "trace_id": trace_id,
+            "request_id": request_id,
         }
         return make_unchecked(cls, fields)
 
@@ -106,7 +113,7 @@ class CallRecord(BaseModel, defer_build=True):
             del call["item"]
         copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
         written = {**said, **copies}
-        for name in ("due", "known_as"):
+        for name in ("due", "known_as", "trace_id", "request_id"):
             if said[name] is None:
                 del written[name]
         return to_json(written).decode()
@@ -131,7 +138,14 @@ class CallRecord(BaseModel, defer_build=True):
             is_counted=True,
             known_as=self.known_as,
             wants_value=True,  # The stored answer may be asked for over any route.
+            origin=self.origin,
         )
+
+    @property
+    def origin(self) -> CallOrigin:
+        """What the call belongs to."""
+        named = name_conversation(self.headers, self.context) if self.headers or self.context else None
+        return CallOrigin(named, self.trace_id, self.request_id)
 
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:

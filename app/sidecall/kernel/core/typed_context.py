@@ -45,7 +45,7 @@ def plan_reading(annotation: Any) -> ReadContext | None:
         return open_context if wanted is Any else None
     if wanted in (None, NoneType):
         return lambda _: None
-    adapter = _adapt(wanted)
+    adapter = adapt_context(wanted)
     may_lack = NoneType in typing.get_args(wanted)
 
     def read(context: ToolContext) -> Any:
@@ -88,7 +88,12 @@ def open_context(context: ToolContext) -> Any:
     return OpenContext(context.context) if isinstance(context.context, Mapping) else context.context
 
 
-def _adapt(wanted: Any) -> TypeAdapter[Any]:
+def adapt_context(wanted: Any) -> TypeAdapter[Any]:
+    """Make what validates a context, or describes its type.
+
+    Raises:
+        SchemaInferenceError: The context can never be of the type.
+    """
     try:
         return TypeAdapter(_rebuild(wanted) if is_typeddict(wanted) else wanted)
     except (PydanticUserError, PydanticUndefinedAnnotation, NameError) as error:

@@ -7,12 +7,19 @@ from typing import Any, TypeVar
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import caller_of
+from sidecall.features.access.middleware import HEADERS, caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
+from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 
 T = TypeVar("T")
+
+
+class BareHeaders(Headers):
+    """Headers that name neither a conversation nor a trace, as those of most requests."""
+
+    names_origin = False
 
 
 @dataclass(slots=True)
@@ -45,4 +52,7 @@ def make_context(
     scope: Scope, receive: Receive, deadline: Deadline | None = None, sweep: DisconnectSweep | None = None
 ) -> RequestContext:
     """Gather what the server knows of a request; its connection is watched by a shared sweep."""
-    return RequestContext(Headers(scope=scope), caller_of(scope), DisconnectListener(receive, sweep), deadline)
+    named = scope.get(HEADERS)
+    is_bare = named is not None and PARENT not in named and CONVERSATION not in named
+    headers = BareHeaders(scope=scope) if is_bare else Headers(scope=scope)
+    return RequestContext(headers, caller_of(scope), DisconnectListener(receive, sweep), deadline)

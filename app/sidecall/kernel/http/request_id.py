@@ -7,7 +7,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uuid_utils import uuid7
 
-from sidecall.kernel.core.current import REQUEST_ID
+from sidecall.kernel.core.origin import REQUEST_ID
 from sidecall.kernel.http.application import Wrapper
 
 _READABLE = (

@@ -18,10 +18,10 @@ from sidecall.kernel.pipeline.batch import run_isolated
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
+from sidecall.kernel.pipeline.in_flight import CallsInFlight, RunningCall
 from sidecall.kernel.pipeline.stage import Stages, Step
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
 from sidecall.kernel.ports.observer import Observer, Unobserved
-from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
@@ -44,9 +44,10 @@ class Pipeline:
         admission = admission or Admission(Limits())
         self._registry = registry
         self._default_timeout = default_timeout
-        self._surroundings = services
+        self.services = services
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
+        self.in_flight = CallsInFlight()
         self.plans = Plans(stages, admission)
         self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
 
@@ -72,17 +73,12 @@ class Pipeline:
         begun = self.gate.begin(request, tool)
         if not isinstance(begun, Plan):
             return self._enter_and_answer(begun)
-        invocation = new_invocation(request, begun.tool, self._default_timeout, self._surroundings)
+        invocation = new_invocation(request, begun.tool, self._default_timeout, self.services)
         return self._take(begun, invocation, self._admission)
 
     async def _enter_and_answer(self, begun: Awaitable[Ticket | ToolMessage]) -> ToolMessage:
         entered = await begun
         return await self.answer(entered) if isinstance(entered, Ticket) else entered
-
-    @property
-    def sandbox(self) -> Sandbox | None:
-        """The sandbox; None without a server."""
-        return self._surroundings.sandbox
 
     async def answer(self, ticket: Ticket) -> ToolMessage:
         """Answer a call that has passed the gate, and return its slot; raises what `run` raises, except Overloaded."""
@@ -101,14 +97,14 @@ class Pipeline:
         return invocation
 
     def _accept(self, request: CallRequest, tool: CompiledTool) -> Invocation:
-        return new_invocation(request, tool, self._default_timeout, self._surroundings)
+        return new_invocation(request, tool, self._default_timeout, self.services)
 
     def _take(self, plan: Plan, invocation: Invocation, admission: Admission | None = None) -> Answering:
         """Take a call through its stages; if one waits, return an awaitable for the rest.
 
         With an admission the call holds a slot there, which is returned at its end.
         """
-        waits: Awaitable[None] | None = None
+        waits: Awaitable[Any] | None = None
         try:
             begun = self._observer.begin(invocation)
             steps = iter(plan.success)
@@ -119,8 +115,8 @@ class Pipeline:
                         return self._take_rest(plan, invocation, admission, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
-                waits = _fail_over(plan, invocation)
-                return self._take_rest(plan, invocation, admission, begun, waits)
+                rest = waits = self._take_rest(plan, invocation, admission, begun)
+                return rest
             return self._end(invocation, begun)
         finally:
             if waits is None and admission is not None:
@@ -134,22 +130,19 @@ class Pipeline:
         invocation: Invocation,
         admission: Admission | None,
         begun: Any,
-        waits: Awaitable[None],
+        waits: Awaitable[None] | None = None,
         steps: Iterable[Step] = (),
     ) -> ToolMessage:
-        """Continue with a waiting stage, and the later ones."""
+        """Continue with a waiting stage and the later ones, or with those of failure where none waits."""
+        running = self.in_flight.enter(invocation)
         try:
-            try:
-                await waits
-                for step in steps:
-                    more = step(invocation)
-                    if more is not None:
-                        await more
-            except BaseException as error:
-                invocation.fail(error)
-                await _fail_over(plan, invocation)
+            if waits is not None:
+                is_done = await _take_waiting(running, waits, steps)
+            if waits is None or not is_done:
+                await _fail_over(plan, running)
             return self._end(invocation, begun)
         finally:
+            self.in_flight.leave(running)
             if admission is not None:
                 admission.leave(plan.semaphores, invocation.request.caller)
                 invocation.error = None
@@ -253,29 +246,48 @@ def _settle(invocation: Invocation) -> None:
         invocation.close_share()
 
 
-async def _take_again(plan: Plan, invocation: Invocation, rule: ApprovalRule) -> None:
+async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Iterable[Step]) -> bool:
+    """Take a waiting stage and the later ones; return whether none has failed."""
+    invocation = running.invocation
+    try:
+        await waits
+        for step in steps:
+            more = step(invocation)
+            if more is not None:
+                await more
+    except BaseException as error:
+        running.fail(error)
+        return False
+    return True
+
+
+async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> None:
     """Run a call again from the first stage, after a rule has approved it."""
+    invocation = running.invocation
     request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     fresh.cost = invocation.cost
     for field in fields(Invocation):  # The same object, which is watched.
         setattr(invocation, field.name, getattr(fresh, field.name))
+    running.is_ending = False
     try:
         for step in plan.success:
             waits = step(invocation)
             if waits is not None:
                 await waits
     except BaseException as error:
-        invocation.fail(error)
+        running.fail(error)
         await _take_failure(plan, invocation)
 
 
-async def _fail_over(plan: Plan, invocation: Invocation) -> None:
+async def _fail_over(plan: Plan, running: RunningCall) -> None:
     """Run the failure stages; and those of success again if a rule has approved the call in between."""
+    running.is_ending = True
+    invocation = running.invocation
     await _take_failure(plan, invocation)
     if isinstance(invocation.error, ApprovedByRule):
-        await _take_again(plan, invocation, invocation.error.rule)
+        await _take_again(plan, running, invocation.error.rule)
 
 
 async def _take_failure(plan: Plan, invocation: Invocation) -> None:

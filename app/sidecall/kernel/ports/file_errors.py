@@ -8,6 +8,10 @@ class UnknownWorkspace(RequestError):
     """There is no workspace of this conversation of yours, or it has expired."""
 
 
+class UnknownConversation(RequestError):
+    """There is no such conversation of yours, or nothing of it is kept any more."""
+
+
 class UnknownVectorStore(RequestError):
     """There is no such vector store of yours."""
 

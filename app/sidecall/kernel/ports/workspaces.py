@@ -8,6 +8,8 @@ from sidecall.kernel.core.errors import MissingContext
 HEADER = "Sidecall-Conversation"
 FIELD = "conversation_id"
 LONGEST = 256
+# What is surely no name is refused where calls and approvals are filtered by it.
+NAMED = r"^[^\x00-\x1f\x7f/]+$"
 
 
 class ConversationFiles(Protocol):

@@ -45,6 +45,7 @@ _TAGS = {
     "callers": "Who calls.",
     "tool calls": "Calling it.",
     "contents": "What was cut out of answers, and what was sent for tools.",
+    "conversations": "What happened in a chat.",
     "workspaces": "The files of a conversation, which its tools share.",
     "file search": "Files that are searched; where the toolkit `file_search` is on.",
     "approvals": "Deciding about it.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
+from pydantic import AliasChoices, AliasPath, BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
@@ -197,6 +197,15 @@ def render_schema(model: type[BaseModel], hidden: frozenset[str]) -> Schema:
     if said.get("additionalProperties") == {}:
         said["additionalProperties"] = True
     return shape_arguments(require_tags(said), hidden)
+
+
+def render_type(adapter: TypeAdapter[Any]) -> Schema:
+    """Render the JSON Schema of a type, as far as possible.
+
+    Raises:
+        PydanticInvalidForJsonSchema: It cannot be said in JSON Schema.
+    """
+    return require_tags(strip_titles(adapter.json_schema(by_alias=True, schema_generator=_Generator)))
 
 
 def make_args_schema(

@@ -208,7 +208,9 @@ def _plan(parameter: Parameter, marker: InjectedToolArg | type[ToolContext]) -> 
     if isinstance(marker, InjectedState) and _takes_any_messages(annotation, field):
         annotation = Annotated[annotation, BeforeValidator(choose_revival(marker.home, field and "messages"))]
     adapter = _make_adapter(annotation) if source in _CHECKED else None
-    return Injection(parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker))
+    return Injection(
+        parameter.name, source, field, parameter.required, adapter, *_choose_rest(marker), parameter.annotation
+    )
 
 
 _CHECKED: tuple[Source, ...] = ("context", "state", "secret", "user_token", "caller")
@@ -270,18 +272,18 @@ def plan_field_injections(model: type[BaseModel]) -> tuple[Injection, ...]:
         if isinstance(marker, InjectedToolCallId):
             _refuse_other_than_text(name, rebuild_annotation(field))
     return tuple(
-        _make_injection(name, marker, is_required=field.is_required(), adapter=None)
+        _make_injection(name, marker, is_required=field.is_required(), annotation=rebuild_annotation(field))
         for name, field, marker in fields
         if marker is not None
     )
 
 
 def _make_injection(
-    name: str, marker: InjectedToolArg | type[ToolContext], *, is_required: bool, adapter: TypeAdapter[Any] | None
+    name: str, marker: InjectedToolArg | type[ToolContext], *, is_required: bool, annotation: Any
 ) -> Injection:
     source, field = _choose_source(name, marker)
     make, of, adapt = _choose_rest(marker)
-    return Injection(name, source, field, is_required, adapter, make, of, adapt)
+    return Injection(name, source, field, is_required, None, make, of, adapt, annotation)
 
 
 def rebuild_annotation(field: FieldInfo) -> Any:

@@ -36,7 +36,7 @@ LEDGER = DatabaseRole(
 HISTORY = DatabaseRole(
     "the history",
     "calls that end are kept in memory as far as there is room",
-    ("history_blocks", "history_counts", "history_marks"),
+    ("history_blocks", "history_conversations", "history_counts", "history_marks"),
 )
 
 FILES = DatabaseRole(

@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import Span, SpanContext, SpanKind, Status, StatusCode, TraceFlags, TraceState
 
 from sidecall.features.telemetry.small_spans.call_provider import CallProvider
-from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span
+from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span, name_conversation
 from sidecall.version import __version__
 from tests.features.telemetry.small_spans.sent_spans import RESOURCE, Wire, provide
 
@@ -117,6 +117,9 @@ def _twins(provider: CallProvider, kept: InMemorySpanExporter, count: int) -> It
         span = _start(provider, chance.choice(PARENTS), chance.choice(TOOLS), ids)
         assert isinstance(span, CallSpan)
         twin = _start_twin(same, sdk, span)
+        if number % 3 == 0:
+            name_conversation(span, chance.choice(TEXTS))
+            name_conversation(twin, span.conversation_id or "")
         for _ in range(chance.choice((0, 0, 0, 1, 3))):
             seed = chance.random()
             for each in (span, twin):

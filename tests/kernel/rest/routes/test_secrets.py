@@ -214,3 +214,36 @@ async def test_a_key_that_is_not_the_same_any_more(
     assert len((await client.get("/secrets", headers=_as("ada"))).json()) == 1
     assert (await _put(client, "newer")).status_code == (404 if key is None else 204)
     assert await _call(client, "either") == (LOST if key is None else "n-e-w-e-r")
+
+
+@pytest.mark.parametrize(
+    ("by_server", "by_ada", "is_set"),
+    [
+        (False, False, {"either": False, "server": False, "caller": False}),
+        (True, False, {"either": True, "server": True, "caller": False}),
+        (False, True, {"either": True, "server": False, "caller": True}),
+    ],
+)
+async def test_a_tool_says_whether_its_secrets_are_set(
+    client: httpx.AsyncClient, tmp_path: Path, *, by_server: bool, by_ada: bool, is_set: dict[str, bool]
+) -> None:
+    """For the caller who asks, and never their values."""
+    if by_server:
+        (tmp_path / "KEY").write_text("of-the-server")
+    if by_ada:
+        await _put(client, "of-ada")
+
+    shown = {name: (await client.get(f"/tools/{name}", headers=_as("ada"))).json()["injected"] for name in is_set}
+    of_others = (await client.get("/tools/caller", headers=_as("eve"))).json()["injected"]
+
+    assert {name: it["is_set"] for name, [it] in shown.items()} == is_set
+    assert of_others[0]["is_set"] is False
+    assert shown["caller"][0] == {
+        "name": "key",
+        "from": "secret",
+        "path": "KEY",
+        "schema": {"type": "string"},
+        "required": True,
+        "of": "caller",
+        "is_set": by_ada,
+    }

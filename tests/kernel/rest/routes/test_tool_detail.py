@@ -45,6 +45,7 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
         **dict.fromkeys(("has_preview", "reads_state", "hosted"), False),
+        "injected": [],
         "cache": None,
         "unknown_args": "ignore",
         "hash": shown["hash"],

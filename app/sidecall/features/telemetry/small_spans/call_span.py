@@ -29,8 +29,10 @@ TOOL_TYPE = "gen_ai.tool.type"
 CALL_ID = "gen_ai.tool.call.id"
 ERROR_TYPE = "error.type"
 INVOCATION_ID = "sidecall.invocation.id"
+CONVERSATION_ID = "gen_ai.conversation.id"
 
 _CALL_ID, _INVOCATION_ID, _ERROR_TYPE = TextAttribute(CALL_ID), TextAttribute(INVOCATION_ID), TextAttribute(ERROR_TYPE)
+_CONVERSATION_ID = TextAttribute(CONVERSATION_ID)
 _COMPLETING = threading.Lock()
 # Where a span goes that has been sent.
 _NOWHERE = SpanProcessor()
@@ -93,6 +95,7 @@ class CallSpan(Span):
     began: int
 
     is_complete = False
+    conversation_id: str | None = None
     ended = 0
     failure: str | None = None
     written: bytes | None = None
@@ -133,6 +136,8 @@ class CallSpan(Span):
                 instrumentation_scope=origin.scope,
             )
             whole.start(self.began)
+            if self.conversation_id is not None:
+                whole.set_attribute(CONVERSATION_ID, self.conversation_id)
             if self.ended:
                 end_span(whole, self.failure, self.ended)
             # In one step, since another thread may read it.
@@ -161,6 +166,7 @@ class CallSpan(Span):
             self.template.head,
             _CALL_ID.write(self.call_id),
             _INVOCATION_ID.write(self.invocation_id),
+            b"" if self.conversation_id is None else _CONVERSATION_ID.write(self.conversation_id),
             STATUS_UNSET if failure is None else _ERROR_TYPE.write(failure) + STATUS_ERROR,
             FLAGS_HERE if parent is None else _write_parent(parent, self.context),
         )
@@ -181,3 +187,11 @@ def end_span(span: Any, failure: str | None, at: int | None = None) -> None:
         span.set_attribute(ERROR_TYPE, failure)
         span.set_status(StatusCode.ERROR)
     span.end(at)
+
+
+def name_conversation(span: Any, conversation_id: str) -> None:
+    """Add the conversation of its call to a span of any kind that has just begun."""
+    if isinstance(span, CallSpan) and not span.is_complete:
+        span.conversation_id = conversation_id
+    else:
+        span.set_attribute(CONVERSATION_ID, conversation_id)

@@ -199,6 +199,8 @@ def _make_listener(invocation: Invocation) -> Listen:
         if kind == COST:
             _add_cost(invocation, said)
             return
+        if kind == "progress":
+            invocation.tool_context.signals.progress = said
         if listener is None:
             return
         pause = listener(kind, invocation.call.id, said)

@@ -8,10 +8,11 @@ from typing import Any
 
 from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.workspace import Workspace
-from sidecall.kernel.core.context import Caller, EventListener, HeaderMap
+from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, open_cost
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.output import ResultBounds
@@ -56,6 +57,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.services.trace()),
         "cost": open_cost(invocation).fine,
+        "origin": get_origin(invocation),
     }
 
 
@@ -94,6 +96,7 @@ def read_request(
         approved=request["approved"],
         **request["asked"],
         listener=listener,
+        origin=CallOrigin(*request["origin"]),
     )
     made = Invocation(
         id=request["invocation_id"],

@@ -38,6 +38,8 @@ class ApprovalState(BaseModel, defer_build=True):
         default=None,
         description="The conversation of the call, whose files its tool works on; null where it names none.",
     )
+    trace_id: str | None = Field(default=None, description="The trace of the call that asked; null where it has none.")
+    request_id: str | None = Field(default=None, description="The HTTP request that the call came with.")
     created_at: datetime
     expires_at: datetime = Field(description="When the approval is forgotten, decided or not.")
     decided_at: datetime | None = None
@@ -200,6 +202,8 @@ class ApprovalRecord(BaseModel, defer_build=True):
             tool_call=asked,
             requested_by=call.caller.subject,
             conversation_id=name_conversation(call.headers, call.context),
+            trace_id=call.trace_id,
+            request_id=call.request_id,
             created_at=now,
             expires_at=now + timedelta(seconds=ttl),
             preview=preview.shown,

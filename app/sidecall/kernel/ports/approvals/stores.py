@@ -1,6 +1,6 @@
 """Store protocols for pending approvals and for rules."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
@@ -111,11 +111,15 @@ class Approvals(Protocol):
         cursor: str | None = None,
         *,
         with_expired: bool = False,
+        conversation_id: str | None = None,
     ) -> ApprovalPage:
-        """List up to `limit` approvals of a tenant, oldest first, after the cursor.
+        """List up to `limit` approvals of a tenant or of one conversation, oldest first, after the cursor.
 
         Expired ones are listed for a while `with_expired`, or if their status is asked for.
         """
+
+    async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
+        """Count the calls of each conversation that wait for a person: all of a tenant, or those of one caller."""
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""

@@ -96,8 +96,8 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
         missing, upstream = parts.documents.missing or None, parts.operation.upstream
         uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
         use = None if not uses else "python" if "python" in uses else uses[0]
-        sandbox = await show_sandbox(parts.pipeline.sandbox, use)
-        refused = await list_refused(parts.pipeline.sandbox, parts.registry) or None
+        sandbox = await show_sandbox(parts.pipeline.services.sandbox, use)
+        refused = await list_refused(parts.pipeline.services.sandbox, parts.registry) or None
         servers = upstream.servers
         if not await _may_know(request):
             return Readiness()

@@ -1,5 +1,6 @@
 """List the tools, in the form each provider takes."""
 
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -10,11 +11,15 @@ from pydantic_core import to_json
 
 from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.status.sandboxes import SandboxStatus, show_sandbox
+from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
-from sidecall.kernel.core.options import Cache, ToolAnnotations
+from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
+from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.ports.secrets import SecretListing
+from sidecall.kernel.ports.user_tokens import TokenListing
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.choice import (
     Format,
@@ -30,10 +35,11 @@ from sidecall.kernel.rest.choice import (
 )
 from sidecall.kernel.rest.examples import LISTING
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, Listing, PartsDep, make_listing
+from sidecall.kernel.rest.parts import CallerDep, Listing, Parts, PartsDep, make_listing
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
+from sidecall.kernel.schema.injected import InjectedParameter, describe_injected
 from sidecall.kernel.schema.lint import lint_tool
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
@@ -64,6 +70,7 @@ class ToolDetail(BaseModel, defer_build=True):
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
     reads_state: bool = Field(description="Whether it may read the `state` beside a call; else none has to be sent.")
+    injected: list[InjectedParameter] = Field(description="What it is given beside its arguments, and by whom.")
     cache: Cache | None = Field(description="For how many seconds an answer is given again, and to whom.")
     unknown_args: str = Field(description="What happens to an argument that no parameter takes.")
     hash: str = Field(description="SHA-256 of the definition; it changes when the contract does.")
@@ -160,8 +167,32 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
     if tool is None:
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
-    shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
-    return Response(to_json(_detail(tool, shown)), media_type="application/json")
+    shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
+    injected = await _list_injected(parts, caller, tool)
+    return Response(to_json(_detail(tool, shown, injected), by_alias=True), media_type="application/json")
+
+
+async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> list[InjectedParameter]:
+    """Describe what a tool is given, and whether this caller has the secrets and tokens of it."""
+    injected = describe_injected(tool)
+    sources = {it.source for it in injected}
+    own = await _list_own(parts.secrets.list(caller)) if "secret" in sources else None
+    marked = [it.mark(own, parts.pipeline.services.secrets) for it in injected]
+    signing_in = parts.secrets.signing_in
+    if "token" not in sources or signing_in is None:
+        return marked
+    tokens = await _list_own(signing_in.tokens.list(caller))
+    return [
+        it if it.source != "token" or tokens is None else it.model_copy(update={"is_set": it.path in tokens})
+        for it in marked
+    ]
+
+
+async def _list_own(listed: Awaitable[Sequence[SecretListing | TokenListing]]) -> frozenset[str] | None:
+    try:
+        return frozenset(it.name if isinstance(it, SecretListing) else it.provider for it in await listed)
+    except StoreUnavailable:
+        return None
 
 
 def _unknown(name: str, alike: list[str]) -> str:
@@ -169,7 +200,7 @@ def _unknown(name: str, alike: list[str]) -> str:
     return f"There is no tool {cut_name(name)!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
-def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
+def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[InjectedParameter]) -> ToolDetail:
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -177,10 +208,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         definition=render_definition(tool),
         args_schema=tool.args_schema.json_schema,
         output_schema=tool.output_schema,
-        tags=list(tool.options.tags),
-        metadata=dict(tool.options.metadata),
-        annotations=tool.options.annotations,
-        extras=dict(tool.options.extras),
+        **_copy_labels(tool.options),
         return_direct=tool.options.return_direct,
         response_format=tool.options.response_format,
         scopes=list(tool.options.scopes),
@@ -190,6 +218,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,
         reads_state=tool.reads_state,
+        injected=injected,
         cache=tool.options.cache,
         unknown_args=tool.options.unknown_args or "ignore",
         hash=hash_definition(tool),
@@ -200,6 +229,15 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
         sandbox=sandbox,
     )
+
+
+def _copy_labels(options: ToolOptions) -> dict[str, Any]:
+    return {
+        "tags": list(options.tags),
+        "metadata": dict(options.metadata),
+        "annotations": options.annotations,
+        "extras": dict(options.extras),
+    }
 
 
 def _find_approval(tool: CompiledTool) -> bool | None:

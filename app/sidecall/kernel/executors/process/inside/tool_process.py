@@ -194,12 +194,16 @@ class ToolProcess:
             self._baseline = writable_bytes()
         return tool
 
-    def _make_listener(self, request: Mapping[str, Any]) -> EventListener | None:
+    def _make_listener(self, request: Mapping[str, Any]) -> EventListener:
+        is_heard = request["is_heard"]
+
         def tell(kind: str, _: str, said: Mapping[str, Any]) -> None:
+            if not is_heard and kind != "progress":  # Which is shown of every running call.
+                return
             # Where the server has no room for it, it reads no more, and this waits.
             self._channel.say("event", request["invocation_id"], [kind, to_jsonable_python(said, fallback=str)])
 
-        return tell if request["is_heard"] else None
+        return tell
 
     def _say_cost(self, invocation_id: str, fine: int) -> None:
         self._channel.say("event", invocation_id, [COST, fine])

@@ -1,0 +1,1 @@
+"""Conversations: the calls, approvals and files of a chat as one story."""
