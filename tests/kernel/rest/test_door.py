@@ -19,7 +19,7 @@ from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.app import build_api
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from tests.kernel.rest.over_a_wire import Server, is_sound
-from tests.kernel.rest.two_ways import HOSTILE, ORDINARY, Sent, ask, comparable, make_app
+from tests.kernel.rest.two_ways import FORMS, HOSTILE, ORDINARY, Sent, ask, comparable, make_app
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -37,7 +37,7 @@ def behind() -> Application:
     return make_app(is_door_open=False)
 
 
-@pytest.mark.parametrize("sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE).items()])
+@pytest.mark.parametrize("sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE | FORMS).items()])
 async def test_both_ways_answer_alike(in_front: Application, behind: Application, sent: Sent) -> None:
     """The first time, and when the answer is remembered."""
     first = [comparable(await ask(app, sent)) for app in (in_front, behind)]

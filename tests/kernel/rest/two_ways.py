@@ -16,6 +16,7 @@ from sidecall.kernel.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kernel.http.test_hostile_input import NOT_JSON, calling
+from tests.kernel.rest.forms import list_asked
 from tests.kernel.rest.test_dialects import CALLS
 from tests.kernel.rest.test_hostile_calls import NOT_CALLS
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
@@ -119,6 +120,8 @@ ORDINARY: dict[str, Sent] = {
     "a listing in no known form": ("GET", "/tools?format=nope", [], b""),
     "a listing with a query that is not known": ("GET", "/tools?nope=1", [], b""),
 }
+
+FORMS: dict[str, Sent] = {name: _post(body) for name, body in list_asked()}
 
 _LENGTHS = ["0", "1", "+5", "-1", "5 ", "0x10", "1_0", "0" * 30 + "5", "9" * 17, "9" * 18, "9" * 5000, "²", "nope", ""]
 _TYPES = [
