@@ -14,6 +14,7 @@ import pytest
 from sidecall import Registry
 from sidecall.features.toolkits.table import TOOLKITS, find_files
 from sidecall.kernel.http.application import Application
+from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -25,6 +26,8 @@ from tests.kit.tools import echo
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
 COUNTED = {"POST /tool_calls": 74, "GET /tools": 14}
+# The same at other doors, once the server is ready.
+DOORS_COUNTED = {"POST /tools/echo/call": 91, "GET /tools/echo": 17, "GET /healthz": 14, "GET /readyz": 41}
 # The same of a call in each form.
 FORMS_COUNTED = {"langchain": 77, "openai": 90, "openai-responses": 90, "anthropic": 85, "gemini": 87}
 ALLOWED = 1.1
@@ -69,6 +72,16 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     call = json.dumps(FORMS[form]("echo", {"text": "hello"})).encode()
 
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
+
+
+@pytest.mark.parametrize("target", DOORS_COUNTED)
+async def test_other_doors_are_as_short(target: str) -> None:
+    """They are in front of the framework, too."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]), Lifecycle())
+
+    async with app.router.lifespan_context(app):
+        app.state.parts.lifecycle.begin()
+        assert await _count(app, target, call=b'{"text": "hello"}') <= DOORS_COUNTED[target] * ALLOWED
 
 
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:

@@ -8,6 +8,7 @@ from typing import Any, AnyStr
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000
 _CHARACTERS = 256
+_SCALARS = frozenset((int, float, bool, type(None)))
 _CONTAINERS = (list, tuple, dict)
 #: Members of one list or object that make a piece.
 PIECE = 2_000
@@ -28,11 +29,14 @@ def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
     pending = [value]
     while pending:
         item = pending.pop()
-        inside = look_into(item)
-        left -= len(item) // _CHARACTERS if type(item) is str else len(inside)
+        if type(item) is str:
+            left -= len(item) // _CHARACTERS
+        elif type(item) not in _SCALARS:
+            inside = look_into(item)
+            left -= len(inside)
+            pending.extend(inside)
         if left < 0:
             return True
-        pending.extend(inside)
     return False
 
 

@@ -151,17 +151,28 @@ def _link(request: Request, cursor: str | None) -> str | None:
     operation_id="get_tool",
     summary="Show one tool",
     response_model=ToolDetail,
-    responses={**CALLER_PROBLEM, 404: {"model": Problem, "description": "There is no such tool."}},
+    responses={
+        200: {"headers": {"ETag": {"description": "Changes when the tool does.", "schema": {"type": "string"}}}},
+        304: {"description": "You have this already."},
+        **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "There is no such tool."},
+    },
 )
-async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep, name: ToolName) -> Response:
+async def get_tool(
+    parts: PartsDep, caller: CallerDep, context: ShownContextDep, name: ToolName, if_none_match: IfNoneMatch = None
+) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""
+    version = parts.registry.version
     tools = {tool.name: tool for tool in await parts.pipeline.visible(caller, context)}
     tool = tools.get(name)
     if tool is None:
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
-    return Response(to_json(_detail(tool, shown)), media_type="application/json")
+    detail = make_listing(to_json(_detail(tool, shown)))
+    if tool.sandbox_use is None:  # What is shown of a sandbox may change.
+        parts.details.keep(name.encode(), detail, version, caller)
+    return detail.reply_to(if_none_match).to_response()
 
 
 def _unknown(name: str, alike: list[str]) -> str:
