@@ -84,6 +84,32 @@ async def test_other_doors_are_as_short(target: str) -> None:
         assert await _count(app, target, call=b'{"text": "hello"}') <= DOORS_COUNTED[target] * ALLOWED
 
 
+_PREFIX = "io.modelcontextprotocol"
+_MODERN = {f"{_PREFIX}/protocolVersion": "2026-07-28", f"{_PREFIX}/clientCapabilities": {}}
+_EARLIER = (("accept", "application/json, text/event-stream"), ("mcp-protocol-version", "2025-11-25"))
+_SELF_CONTAINED = (
+    ("accept", "application/json, text/event-stream"),
+    ("mcp-protocol-version", "2026-07-28"),
+    ("mcp-method", "tools/call"),
+    ("mcp-name", "echo"),
+)
+
+
+@pytest.mark.parametrize(
+    ("meta", "headers", "counted"),
+    [pytest.param(_MODERN, _SELF_CONTAINED, 166, id="2026-07-28"), pytest.param({}, _EARLIER, 157, id="2025-11-25")],
+)
+async def test_a_call_over_mcp_costs_no_more_than_it_did(
+    meta: dict[str, Any], headers: tuple[tuple[str, str], ...], counted: int
+) -> None:
+    """In both revisions."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
+    params = {"name": "echo", "arguments": {"text": "hello"}, "_meta": meta}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+    assert await _count(app, "POST /mcp", *headers, call=message) <= counted * ALLOWED
+
+
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:
     """One is made for it."""
     app = create_app(Settings(), Registry([echo]))

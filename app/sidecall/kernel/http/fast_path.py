@@ -87,13 +87,29 @@ class RequestWatch:
 
     def follow(self, scope: Scope, send: Send) -> Send:
         """Return a `send` that records the status of its answer."""
+        return WatchedSend(self, scope, send)
 
-        def send_on(message: Message) -> Awaitable[None]:
-            if message["type"] == "http.response.start" and UNHEARD not in scope:
-                self.note(scope, message["status"])
-            return send(message)
 
-        return send_on
+class WatchedSend:
+    """Sends on to another `send`, and records the status of its answer."""
+
+    __slots__ = ("_scope", "_watch", "send")
+
+    def __init__(self, watch: RequestWatch, scope: Scope, send: Send) -> None:
+        self._watch = watch
+        self._scope = scope
+        self.send = send
+
+    def __call__(self, message: Message) -> Awaitable[None]:
+        """Send a message."""
+        if message["type"] == "http.response.start":
+            self.note(message["status"])
+        return self.send(message)
+
+    def note(self, status: int) -> None:
+        """Record the status."""
+        if UNHEARD not in self._scope:
+            self._watch.note(self._scope, status)
 
 
 def _find_route_of_tool(scope: Scope) -> str:
@@ -258,6 +274,14 @@ class _Nothing:
 _NO_STEPS: Iterator[None] = iter(())
 
 _NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
+
+
+async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
+    """Send an answer on one of the ways past the framework, directly if the server supports that."""
+    if isinstance(send, WatchedSend) and _is_sent(reply, scope, send.send):
+        send.note(reply.status)
+    else:
+        await _send(reply, scope, send)
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:
