@@ -40,6 +40,11 @@ async def _count(app: Application, target: str, *headers: tuple[str, str], call:
     scope = scope_of(method, path, [*(sized(body) if body else []), *headers])
     for _ in range(2):  # The first makes the listing, the second its headers.
         assert (await exchange(app, scope | {"state": {}}, body)).status == 200
+    # The smallest, since the collector may come in between.
+    return min([await _count_once(app, scope, body) for _ in range(3)])
+
+
+async def _count_once(app: Application, scope: dict[str, Any], body: bytes) -> int:
     count = 0
 
     def note(_frame: FrameType, event: str, _argument: Any) -> None:
