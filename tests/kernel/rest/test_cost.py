@@ -79,6 +79,15 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
 
 
+@pytest.mark.parametrize(("size", "counted"), [(1, 232), (5, 712), (100, 12_814)])
+async def test_a_batch_costs_little_more_than_its_calls(size: int, counted: int) -> None:
+    """What it takes for itself is paid once."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
+    batch = b"[" + b",".join([CALL] * size) + b"]"
+
+    assert await _count(app, "POST /tool_calls/batch", call=batch) <= counted * ALLOWED
+
+
 @pytest.mark.parametrize("target", DOORS_COUNTED)
 async def test_other_doors_are_as_short(target: str) -> None:
     """They are in front of the framework, too."""

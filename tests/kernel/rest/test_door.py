@@ -103,7 +103,7 @@ PLAIN: list[Any] = [
     pytest.param("POST", "/tool_calls", sized(CALL, ("accept", "text/event-stream")), False, id="one for events"),
     pytest.param("POST", "/tool_calls?format=openai", sized(CALL), False, id="one with a query"),
     pytest.param("PUT", "/tool_calls", sized(CALL), False, id="another method"),
-    pytest.param("POST", "/tool_calls/batch", sized(CALL), False, id="a batch"),
+    pytest.param("POST", "/tool_calls/batch?format=openai", sized(CALL), False, id="a batch with a query"),
     pytest.param("POST", "/tool_calls", [JSON], False, id="without a length"),
     pytest.param("POST", "/tool_calls", [JSON, ("content-length", "x")], False, id="with a length that is none"),
     pytest.param("POST", "/tool_calls", [JSON, ("content-length", "9" * 18)], False, id="with a length of 18 digits"),

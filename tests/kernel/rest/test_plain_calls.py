@@ -8,7 +8,9 @@ import pytest
 
 from sidecall import Registry
 from sidecall.features.native_items.rest.received import ReceivedCall
-from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call
+from sidecall.kernel.json_data.text import parse_json
+from sidecall.kernel.rest.dialects import read_batched
+from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item
 from tests.kernel.rest.forms import FORMS, list_asked, list_bodies
 from tests.kernel.rest.two_ways import TOOLS
 
@@ -64,6 +66,19 @@ def test_what_is_read_at_once_is_what_the_dialects_read(body: bytes) -> None:
 
     if read is not None:
         assert _compare(read) == _compare(read_other_call(body, REGISTRY))
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in BODIES.items()])
+def test_what_stands_in_a_batch_is_read_alike(body: bytes) -> None:
+    """It was parsed before."""
+    try:
+        item = parse_json(body)
+    except ValueError:
+        return
+    read = read_plain_item(item, REGISTRY)
+
+    if read is not None:
+        assert _compare(read) == _compare(read_batched(item, REGISTRY))
 
 
 @pytest.mark.parametrize("call", [pytest.param(call, id=name) for name, call in EVERYDAY.items()])

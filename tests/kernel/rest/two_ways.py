@@ -16,6 +16,7 @@ from sidecall.kernel.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kernel.http.test_hostile_input import NOT_JSON, calling
+from tests.kernel.rest.forms import FORMS as PROVIDERS
 from tests.kernel.rest.forms import list_asked
 from tests.kernel.rest.test_dialects import CALLS
 from tests.kernel.rest.test_hostile_calls import NOT_CALLS
@@ -125,8 +126,36 @@ ORDINARY: dict[str, Sent] = {
 
 FORMS: dict[str, Sent] = {name: _post(body) for name, body in list_asked()}
 
-# What is asked of one tool, and of the process.
+_BATCHES: dict[str, Any] = {
+    "every form": [json.loads(body) for _, body in list_asked() if b"delete" not in body],
+    "one": [_ECHO],
+    "none": [],
+    "an object": {"calls": [_ECHO], "state": 1, "context": {"tenant": "acme"}},
+    "a context for all": {"calls": [_call("greet")], "context": {"tenant": "acme"}},
+    "one of them without its context": [_ECHO, _call("greet")],
+    "something else among them": [_ECHO, 7, {"text": "a"}, {"nope": 1}],
+    "a message": {"role": "assistant", "tool_calls": [write("echo", {"text": "a"}) for write in [PROVIDERS["openai"]]]},
+    "with a webhook": [{**_ECHO, "callback_url": "https://example.com/"}],
+    "with a hash": [{**_ECHO, "hash": "nope"}],
+    "with what one is sent": _ECHO,
+    "a text": "a",
+    "too many": [_ECHO] * 200,
+}
+# What is asked of several calls, of one tool, and of the process.
 DOORS: dict[str, Sent] = {
+    **{
+        f"a batch: {what}": ("POST", "/tool_calls/batch", sized(body), body)
+        for what, body in ((what, json.dumps(calls).encode()) for what, calls in _BATCHES.items())
+    },
+    **{
+        f"a batch with {name}: {value}": ("POST", "/tool_calls/batch", sized(b"[]", (name, value)), b"[]")
+        for name, value in (
+            ("prefer", "wait=5"),
+            ("idempotency-key", "key-1"),
+            ("if-match", '"nope"'),
+            ("x-sidecall-conversation", "no conversation"),
+        )
+    },
     **{
         f"by plain arguments: {what}": ("POST", f"/tools/{name}/call", sized(body), body)
         for what, name, body in (

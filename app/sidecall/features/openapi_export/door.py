@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
-from sidecall.features.access.middleware import HEADERS
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
@@ -19,7 +18,7 @@ from sidecall.kernel.http.preferences import PLAIN
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT, begin_context, with_body
+from sidecall.kernel.rest.shortcuts import REMEMBERING, SHOWN_CONTEXT, begin_context, with_body, without
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -41,16 +40,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         _, came = context.begin_while_present(find_work()(parts, scope, request, PLAIN))
         return came
 
-    call = with_body(parts.bounds, answer)
-
-    def call_tool(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
-        return None if _OTHERS.intersection(scope[HEADERS]) else call(scope, receive)
-
-    return {CALLED: call_tool}
-
-
-# With one of these more is to be read.
-_OTHERS = frozenset((SHOWN_CONTEXT, b"prefer", b"idempotency-key"))
+    return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, answer))}
 
 
 def make_request(

@@ -18,7 +18,7 @@ from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import LARGE, parse_body
-from sidecall.kernel.json_data.text import is_finite
+from sidecall.kernel.json_data.text import LONG, MAYBE_HUGE, is_finite
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.writing import WRITERS
 from sidecall.later import Later
@@ -137,30 +137,37 @@ _BUILTIN_NAMES = frozenset(NAMES.values())
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How calls of a dialect are usually written: how to read them, and what is in them.
+    """How calls of a dialect are usually written: how to read them, or check what was read, and what is in them.
 
     `is_usual` says of a name and its tool whether the call means just that, where not all do.
     """
 
     dialect: DialectName
     read: Callable[[bytes], Any]
+    check: Callable[[Any], Any]
     take: Callable[[Any], _Taken]
     is_usual: Callable[[str, CompiledTool | None], bool] | None = None
 
 
-def _reader_of(kind: Any) -> Callable[[bytes], Any]:
-    adapter: TypeAdapter[Any] = TypeAdapter(kind)
-    return adapter.validator.validate_json
+def _make_form(
+    dialect: DialectName,
+    kind: Any,
+    take: Callable[[Any], _Taken],
+    is_usual: Callable[[str, CompiledTool | None], bool] | None = None,
+) -> _Form:
+    validator = TypeAdapter(kind).validator
+    return _Form(dialect, validator.validate_json, validator.validate_python, take, is_usual)
 
 
 # By the key that only this form has.
 _FORMS: Mapping[bytes, _Form] = {
-    b"args": _Form("langchain", _reader_of(_LangChainCall), _take_langchain),
-    b"function": _Form("openai", _reader_of(_OpenAICall), _take_openai),
-    b"arguments": _Form("openai-responses", _reader_of(_ResponsesCall), _take_responses),
-    b"input": _Form("anthropic", _reader_of(_AnthropicCall), _take_anthropic, _is_no_builtin),
-    b"functionCall": _Form("gemini", _reader_of(_GeminiCall), _take_gemini, _has_no_acknowledgement),
+    b"args": _make_form("langchain", _LangChainCall, _take_langchain),
+    b"function": _make_form("openai", _OpenAICall, _take_openai),
+    b"arguments": _make_form("openai-responses", _ResponsesCall, _take_responses),
+    b"input": _make_form("anthropic", _AnthropicCall, _take_anthropic, _is_no_builtin),
+    b"functionCall": _make_form("gemini", _GeminiCall, _take_gemini, _has_no_acknowledgement),
 }
+_FORMS_BY_KEY: Mapping[str, _Form] = {key.decode(): form for key, form in _FORMS.items()}
 # The first of these keys tells the form; where it stands in something else, the dialects find out.
 _find_key = re.compile(rb'"(args|function|arguments|input|functionCall)"\s*:').search
 # With what words begin that pydantic takes for numbers; where they stand in a text, the dialects find out. As numbers,
@@ -181,17 +188,33 @@ def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
         said = form.read(body)
     except ValidationError:
         return None
-    name, args, call_id, item = form.take(said)
-    state, context = said.get("state"), said.get("context")
-    # pydantic takes numbers that round to infinity.
-    if not ((type(args) is str or is_finite(args)) and (state is context is None or is_finite([state, context]))):
+    # pydantic takes numbers that round to infinity; as in `parse_json`.
+    if (len(body) > LONG or MAYBE_HUGE.search(body)) and not is_finite(said):
         return None
+    return _join(form, said, registry)
+
+
+def read_plain_item(item: Any, registry: Registry) -> ReceivedCall | None:
+    """Do the same with an element of a batch, which is parsed."""
+    if type(item) is not dict:
+        return None
+    form = next((form for key, form in _FORMS_BY_KEY.items() if key in item), None)
+    if form is None:
+        return None
+    try:
+        return _join(form, form.check(item), registry)
+    except ValidationError:
+        return None
+
+
+def _join(form: _Form, said: Any, registry: Registry) -> ReceivedCall | None:
+    name, args, call_id, item = form.take(said)
     if form.is_usual is not None and not form.is_usual(name, registry.get(name)):
         return None
     call_id = choose_call_id(None) if call_id is None else call_id
     fields = {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item}
-    call = make_unchecked(ToolCall, fields)
-    return ReceivedCall(call, form.dialect, state, context or {}, None, False, said.get("hash"))
+    call, context = make_unchecked(ToolCall, fields), said.get("context") or {}
+    return ReceivedCall(call, form.dialect, said.get("state"), context, None, False, said.get("hash"))
 
 
 def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:

@@ -1,8 +1,8 @@
 """The hot requests of REST, in the form that the fast path serves."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache, partial
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header
 from fastapi.exceptions import RequestValidationError
@@ -20,6 +20,12 @@ from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.ports.workspaces import HEADER, require_conversation
 from sidecall.kernel.rest.answers import begin_answer
 from sidecall.kernel.rest.parts import Listing, Parts
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.rest.routes import tool_calls as _routes
+else:
+    _routes = Later("sidecall.kernel.rest.routes.tool_calls")
 
 NAME = "X-Sidecall-Context"
 # Characters; what is longer is no question about what to show.
@@ -85,8 +91,24 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         shown = parts.details.find(scope["path_params"]["name"].encode(), scope.get(CALLER))
         return None if shown is None else _choose(shown, scope)
 
-    call = with_body(parts.bounds, partial(_call, parts, DisconnectSweep()))
-    return {"/tool_calls": call, "/tools": list_tools, SHOWN: show_tool}
+    sweep = DisconnectSweep()
+    call, batch = (with_body(parts.bounds, partial(answer, parts, sweep)) for answer in (_call, _call_all))
+    batch = without(REMEMBERING, batch)
+    return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
+
+
+# With one of these a call is remembered, or refused.
+REMEMBERING = frozenset((b"prefer", b"idempotency-key"))
+
+
+def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
+    """Leave requests with any of these headers to the framework."""
+    left = frozenset(headers)
+
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
+
+    return shortcut_without
 
 
 # Answers a request whose body has come.
@@ -145,6 +167,21 @@ def _call(
     _, came = context.begin_while_present(work)
     answer: Reply | Awaitable[Reply] = came
     return answer
+
+
+def _call_all(
+    parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+) -> Reply | Awaitable[Reply]:
+    context = begin_context(scope, receive, sweep)
+    came: Reply | Awaitable[Reply]
+    _, came = context.begin_while_present(_find_work_of_batches()(parts, parts.bounds.hold(body), context))
+    return came
+
+
+@cache
+def _find_work_of_batches() -> Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]]:
+    work: Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]] = _routes.answer_batch
+    return work
 
 
 def begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
