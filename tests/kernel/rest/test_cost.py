@@ -15,6 +15,7 @@ from sidecall import Registry
 from sidecall.features.toolkits.table import TOOLKITS, find_files
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.kernel.pipeline import batch as batches
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -79,9 +80,12 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
 
 
-@pytest.mark.parametrize(("size", "counted"), [(1, 232), (5, 712), (100, 12_814)])
-async def test_a_batch_costs_little_more_than_its_calls(size: int, counted: int) -> None:
+@pytest.mark.parametrize(("size", "counted"), [(1, 232), (5, 620), (100, 10_066)])
+async def test_a_batch_costs_little_more_than_its_calls(
+    monkeypatch: pytest.MonkeyPatch, size: int, counted: int
+) -> None:
     """What it takes for itself is paid once."""
+    monkeypatch.setattr(batches, "_TURN", 600.0)  # However busy the machine is.
     app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
     batch = b"[" + b",".join([CALL] * size) + b"]"
 

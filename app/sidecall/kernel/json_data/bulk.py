@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
-from typing import Any, AnyStr
+from typing import Any, AnyStr, cast
 
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000
@@ -46,10 +46,11 @@ def _look_into_plain(value: Any) -> Collection[Any]:
 
 
 def _look_into(value: Any) -> Collection[Any]:
-    if isinstance(value, (list, tuple)):
-        return value
-    if isinstance(value, dict):
-        return value.values()
+    # By its type, since messages say that their class is another one's.
+    if issubclass(type(value), (list, tuple)):
+        return cast("Collection[Any]", value)
+    if issubclass(type(value), dict):
+        return cast("dict[Any, Any]", value).values()
     if hasattr(value, "__dict__"):
         return [*vars(value).values()]
     return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
