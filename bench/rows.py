@@ -63,7 +63,8 @@ def _arcade(tool: str, args: Mapping[str, Any], expected: Any) -> Request:
     return Request("/worker/tools/invoke", body, ("output", "value"), expected)
 
 
-def _fastmcp(tool: str, args: Mapping[str, Any], expected: Any) -> Request:
+def fastmcp_call(tool: str, args: Mapping[str, Any], expected: Any) -> Request:
+    """Ask a server of MCP to run a tool, in a stateless request of the protocol of 2026-07-28."""
     version = "2026-07-28"
     prefix = "io.modelcontextprotocol"
     meta = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
@@ -91,7 +92,7 @@ _PEERS = {
     "arcade-serve": ("arcade", _arcade),
     "universal-tool-server": ("universal_tool_server", _universal),
     "langserve": ("langserve", _langserve),
-    "fastmcp": ("fastmcp", _fastmcp),
+    "fastmcp": ("fastmcp", fastmcp_call),
     "mcpo": ("mcpo", _mcpo),
 }
 

@@ -41,6 +41,7 @@ from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.native_items.provider_approval import make_provider_approval
+from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.features.search.search_tool import make_search_tools
@@ -195,7 +196,8 @@ def _build_api(
         )
     )
     ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
-    pages = Pages(docs=settings.docs, metrics=settings.metrics, routes=features.routes)
+    shortcuts = make_shortcuts(parts)
+    pages = Pages(docs=settings.docs, metrics=settings.metrics, routes=features.routes, shortcuts=shortcuts)
     warn_of_missing_keys(settings)
     app = build_api(
         parts,

@@ -5,7 +5,7 @@ import pytest
 import respx
 
 from bench.environments import Unavailable
-from bench.load import Pace, Request, new_client, read_pace, verify
+from bench.load import NoAnswer, Pace, Request, new_client, read_pace, verify
 
 URL = "http://peer.test"
 
@@ -56,3 +56,9 @@ def test_a_right_answer_may_be_a_bare_value() -> None:
         answer = verify(client, URL, Request("/add", '{"a": 1, "b": 2}', (), 3))
 
     assert answer.json() == 3
+
+
+def test_a_turn_without_an_answer_is_not_measured() -> None:
+    """It has no pace; the row is driven once more, and then left out."""
+    with pytest.raises(NoAnswer, match="no request was answered"):
+        read_pace(_said(requests=0), 1, (0.0, 0.0))

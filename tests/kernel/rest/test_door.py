@@ -19,7 +19,7 @@ from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.app import build_api
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from tests.kernel.rest.over_a_wire import Server, is_sound
-from tests.kernel.rest.two_ways import HOSTILE, ORDINARY, Sent, ask, comparable, make_app
+from tests.kernel.rest.two_ways import DOORS, FORMS, HOSTILE, ORDINARY, Sent, ask, comparable, make_app
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -37,7 +37,9 @@ def behind() -> Application:
     return make_app(is_door_open=False)
 
 
-@pytest.mark.parametrize("sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE).items()])
+@pytest.mark.parametrize(
+    "sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE | FORMS | DOORS).items()]
+)
 async def test_both_ways_answer_alike(in_front: Application, behind: Application, sent: Sent) -> None:
     """The first time, and when the answer is remembered."""
     first = [comparable(await ask(app, sent)) for app in (in_front, behind)]
@@ -50,7 +52,7 @@ async def test_both_ways_answer_alike(in_front: Application, behind: Application
 @pytest.mark.parametrize(
     ("sent", "pieces"),
     [
-        *(pytest.param(sent, 1, id=name) for name, sent in (ORDINARY | HOSTILE).items() if is_sound(sent)),
+        *(pytest.param(sent, 1, id=name) for name, sent in (ORDINARY | HOSTILE | DOORS).items() if is_sound(sent)),
         *(pytest.param(sent, 3, id=f"{name}, in pieces") for name, sent in ORDINARY.items() if is_sound(sent)),
     ],
 )
@@ -101,7 +103,7 @@ PLAIN: list[Any] = [
     pytest.param("POST", "/tool_calls", sized(CALL, ("accept", "text/event-stream")), False, id="one for events"),
     pytest.param("POST", "/tool_calls?format=openai", sized(CALL), False, id="one with a query"),
     pytest.param("PUT", "/tool_calls", sized(CALL), False, id="another method"),
-    pytest.param("POST", "/tool_calls/batch", sized(CALL), False, id="a batch"),
+    pytest.param("POST", "/tool_calls/batch?format=openai", sized(CALL), False, id="a batch with a query"),
     pytest.param("POST", "/tool_calls", [JSON], False, id="without a length"),
     pytest.param("POST", "/tool_calls", [JSON, ("content-length", "x")], False, id="with a length that is none"),
     pytest.param("POST", "/tool_calls", [JSON, ("content-length", "9" * 18)], False, id="with a length of 18 digits"),
@@ -117,7 +119,9 @@ PLAIN: list[Any] = [
     pytest.param("GET", "/tools", [], True, id="a listing"),
     pytest.param("GET", "/tools?format=gemini", [], False, id="one that was not asked for before"),
     pytest.param("POST", "/tools", [], False, id="a listing by another method"),
-    pytest.param("GET", "/tools/echo", [], False, id="one tool"),
+    pytest.param("GET", "/tools/echo", [], True, id="one tool"),
+    pytest.param("GET", "/tools/report", [], False, id="one that was not asked for before"),
+    pytest.param("GET", "/tools/echo?a=1", [], False, id="one tool with a query"),
     pytest.param("GET", "/", [], False, id="anything else"),
 ]
 
@@ -128,6 +132,7 @@ async def test_the_plain_form_is_served_in_front(
 ) -> None:
     """And nothing else."""
     await ask(in_front, ORDINARY["a listing"])
+    await ask(in_front, ("GET", "/tools/echo", [], b""))
     passed_on: list[Any] = []
 
     async def framework(scope: Any, _receive: Any, _send: Any) -> None:

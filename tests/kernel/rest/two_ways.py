@@ -16,6 +16,8 @@ from sidecall.kernel.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kernel.http.test_hostile_input import NOT_JSON, calling
+from tests.kernel.rest.forms import FORMS as PROVIDERS
+from tests.kernel.rest.forms import list_asked
 from tests.kernel.rest.test_dialects import CALLS
 from tests.kernel.rest.test_hostile_calls import NOT_CALLS
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
@@ -88,6 +90,8 @@ def _call(name: str, **beside: Any) -> dict[str, Any]:
 
 _ECHO = _call("echo", args={"text": "hello"})
 _ECHO_BODY = json.dumps(_ECHO).encode()
+_TAGS = ['"nope"', "*", '"nope", *', "W/*", "", ",", "é", '"']
+_TEXT_ARGS = b'{"text": "hello"}'
 
 ORDINARY: dict[str, Sent] = {
     **{f"a call of {dialect}": _post(call) for dialect, call in CALLS.items()},
@@ -120,6 +124,104 @@ ORDINARY: dict[str, Sent] = {
     "a listing with a query that is not known": ("GET", "/tools?nope=1", [], b""),
 }
 
+FORMS: dict[str, Sent] = {name: _post(body) for name, body in list_asked()}
+
+_BATCHES: dict[str, Any] = {
+    "every form": [json.loads(body) for _, body in list_asked() if b"delete" not in body],
+    "one": [_ECHO],
+    "none": [],
+    "an object": {"calls": [_ECHO], "state": 1, "context": {"tenant": "acme"}},
+    "a context for all": {"calls": [_call("greet")], "context": {"tenant": "acme"}},
+    "one of them without its context": [_ECHO, _call("greet")],
+    "something else among them": [_ECHO, 7, {"text": "a"}, {"nope": 1}],
+    "a message": {"role": "assistant", "tool_calls": [write("echo", {"text": "a"}) for write in [PROVIDERS["openai"]]]},
+    "with a webhook": [{**_ECHO, "callback_url": "https://example.com/"}],
+    "with a hash": [{**_ECHO, "hash": "nope"}],
+    "with what one is sent": _ECHO,
+    "a text": "a",
+    "too many": [_ECHO] * 200,
+}
+# What is asked of several calls, of one tool, and of the process.
+DOORS: dict[str, Sent] = {
+    **{
+        f"a batch: {what}": ("POST", "/tool_calls/batch", sized(body), body)
+        for what, body in ((what, json.dumps(calls).encode()) for what, calls in _BATCHES.items())
+    },
+    **{
+        f"a batch with {name}: {value}": ("POST", "/tool_calls/batch", sized(b"[]", (name, value)), b"[]")
+        for name, value in (
+            ("prefer", "wait=5"),
+            ("idempotency-key", "key-1"),
+            ("if-match", '"nope"'),
+            ("x-sidecall-conversation", "no conversation"),
+        )
+    },
+    **{
+        f"by plain arguments: {what}": ("POST", f"/tools/{name}/call", sized(body), body)
+        for what, name, body in (
+            ("text", "echo", b'{"text": "hello"}'),
+            ("another alphabet", "echo", '{"text": "\u00fc"}'.encode()),
+            ("blocks and an artifact", "report", b'{"rows": 3}'),
+            ("a failure for the program", "fail", b"{}"),
+            ("a failure for the model", "refuse", b"{}"),
+            ("a guardrail", "guarded", b"{}"),
+            ("a person", "delete", b'{"order": 7}'),
+            ("something left out", "greet", b"{}"),
+            ("an answer that is cut", "much", b"{}"),
+            ("nothing", "much", b""),
+            ("an empty array", "much", b"[]"),
+            ("an array", "much", b"[1]"),
+            ("a text", "much", b'"a"'),
+            ("no JSON", "much", b"{"),
+            ("NaN", "echo", b'{"text": NaN}'),
+            ("wrong arguments", "echo", b'{"text": 1}'),
+            ("ignored arguments", "echo", b'{"text": "a", "more": 1}'),
+            ("no such tool", "ecko", b"{}"),
+            ("no tool's name", "ecko!", b"{}"),
+            ("a name that is a route", "search", b"{}"),
+        )
+    },
+    **{
+        f"by plain arguments with {name}: {value}": (
+            "POST",
+            "/tools/echo/call",
+            sized(_TEXT_ARGS, (name, value)),
+            _TEXT_ARGS,
+        )
+        for name, value in (
+            ("prefer", "wait=5"),
+            ("prefer", "respond-async"),
+            ("idempotency-key", "key-1"),
+            ("if-match", '"nope"'),
+            ("accept", "text/event-stream"),
+            ("x-sidecall-context", '{"tenant": "acme"}'),
+            ("x-sidecall-context", "{"),
+            ("x-sidecall-conversation", "c-1"),
+            ("x-sidecall-conversation", "no conversation"),
+            ("cache-control", "no-cache"),
+        )
+    },
+    **{
+        f"{method} {target}": (method, target, [], b"")
+        for method in ("GET", "HEAD", "POST", "DELETE")
+        for target in (
+            *(
+                "/healthz",
+                "/readyz",
+                "/healthz?a=1",
+                "/readyz/",
+                "/tools/echo",
+                "/tools/echo/",
+                "/tools/",
+                "/tools//call",
+            ),
+            *("/tools/ecko", "/tools/echo?a=1", "/tools/search", "/tools/search?q=echo", "/tools/echo/call"),
+            *("/tools/echo/call/", "/tools/echo/calls", "/tools/echo/call?a=1", "/tools/echo/call?timeout=5"),
+        )
+    },
+    **{f"one tool, if-none-match: {tag!r}": ("GET", "/tools/echo", [("if-none-match", tag)], b"") for tag in _TAGS},
+}
+
 _LENGTHS = ["0", "1", "+5", "-1", "5 ", "0x10", "1_0", "0" * 30 + "5", "9" * 17, "9" * 18, "9" * 5000, "²", "nope", ""]
 _TYPES = [
     "application/json; charset=utf-8",
@@ -133,7 +235,6 @@ _TYPES = [
 ]
 _ACCEPTS = ["*/*", "application/json", "text/html", "text/event-stream", "text/event-stream, */*", ""]
 _IDS = ["mine-1", "a" * 128, "a" * 129, "with space", "é", "x\r\ny", ""]
-_TAGS = ['"nope"', "*", '"nope", *', "W/*", "", ",", "é", '"']
 
 HOSTILE: dict[str, Sent] = {
     **{f"not JSON: {name}": _post(body) for name, body in NOT_JSON.items()},

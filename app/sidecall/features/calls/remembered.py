@@ -252,11 +252,6 @@ def is_remembered(tool: CompiledTool) -> bool:
     return tool.options.background or tool.options.idempotency is not None
 
 
-def has_to_be_remembered(tool: CompiledTool, sent: ReceivedCall) -> bool:
-    """Return whether a call must be stored because of its tool, or because no client waits for it."""
-    return tool.options.is_remembered or goes_on_alone(sent)
-
-
 def goes_on_alone(sent: ReceivedCall) -> bool:
     """Return whether a call asks to run without a waiting client."""
     return sent.is_async or sent.callback_url is not None

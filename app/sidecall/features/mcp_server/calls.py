@@ -33,6 +33,7 @@ from sidecall.kernel.core.messages import (
     find_note,
     find_origin,
     find_value,
+    make_unchecked,
     say_not_kept,
 )
 from sidecall.kernel.core.tool import CompiledTool, Schema
@@ -98,7 +99,8 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
     call_id, known_as = _choose_id(parts, message, exchange)
-    call = ToolCall(name=name, args=args or {}, id=call_id)
+    fields = {"name": name, "args": args or {}, "id": call_id, "type": "tool_call", "item": None}
+    call = make_unchecked(ToolCall, fields)
     return CallRequest(
         call,
         exchange.caller,

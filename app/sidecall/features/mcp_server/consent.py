@@ -32,7 +32,11 @@ _UNKNOWN_STATE = "`requestState` is not that of this call, or has expired: send 
 def make_call_id(params: dict[str, Any]) -> str:
     """Make the key by which a repeated call is recognized, from a client that cannot ask."""
     said = [params["name"], params.get("arguments") or {}]
-    return f"call_{hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]}"
+    return f"call_{hashlib.sha256(_ENCODER.encode(said).encode()).hexdigest()[:32]}"
+
+
+# Kept, since the module makes one for each text otherwise.
+_ENCODER = json.JSONEncoder(sort_keys=True)
 
 
 async def resume(parts: McpParts, request: CallRequest, message: RpcMessage) -> ToolMessage:

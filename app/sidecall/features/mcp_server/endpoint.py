@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
@@ -31,9 +32,8 @@ from sidecall.kernel.http import problems
 from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.body import is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
 from sidecall.kernel.http.problems import DETAIL
-from sidecall.kernel.http.request_id import NOSNIFF, header_of
 
 logger = logging.getLogger("sidecall")
 
@@ -71,16 +71,16 @@ class McpEndpoint:
         try:
             session = self._find_session(scope)
         except RpcError as error:
-            await _send(_refuse(error), scope, send)
+            await send_reply(_refuse(error), scope, send)
             return
         if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
             with self._use(session):
                 await listen_legacy(self._parts, scope, receive, send)
         elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
             self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
-            await _send(_ENDED, scope, send)
+            await send_reply(_ENDED, scope, send)
         else:
-            await _send(_NOT_ALLOWED, scope, send)
+            await send_reply(_NOT_ALLOWED, scope, send)
 
     def _find_session(self, scope: Scope) -> Session | None:
         """Find the session of a request, if it names one.
@@ -114,7 +114,7 @@ class McpEndpoint:
         except ClientDisconnect:
             return
         except RpcError as error:
-            await _send(_refuse(error, message), scope, send)
+            await send_reply(_refuse(error, message), scope, send)
             return
         except RequestError as error:
             await problems.refuse(scope, receive, send, error)
@@ -123,7 +123,7 @@ class McpEndpoint:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
                 session.cancel(message.params.get("requestId"))
-            await _send(_ACCEPTED, scope, send)
+            await send_reply(_ACCEPTED, scope, send)
         elif modern and message.method == "subscriptions/listen":
             await listen_to_changes(self._parts, message, scope, receive, send)
         else:
@@ -144,18 +144,19 @@ class McpEndpoint:
         scope, receive, send = way
         live = StreamableAnswer(scope, send, self._parts.backlog)
         live.request_id = message.id
-        live.may_begin = weigh(_read_accept(scope), EVENTS) > 0
+        live.may_begin = _takes_events(_read_accept(scope))
         context = make_context(scope, receive)
         exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
         exchange.tell, exchange.url = live.make_listener if live.may_begin else None, _find_url(scope)
         exchange.sent = scope[HEADERS] if modern else None
         try:
             with self._use(session, message, live):
-                reply = await context.while_present(live.over(self._make_reply(message, exchange)))
+                is_done, came = context.begin_while_present(live.over(self._make_reply(message, exchange)))
+                reply: Reply = came if is_done else await came
                 if live.has_begun:
                     await live.end(reply.body)
                 else:
-                    await _send(reply, scope, send)
+                    await send_reply(reply, scope, send)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
@@ -173,10 +174,12 @@ class McpEndpoint:
             result = await answer_message(self._parts, message, exchange)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
-        headers = quota_headers(self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name))
+        headers: Mapping[str, str] = NO_HEADERS
+        if quotas := self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name):
+            headers = quota_headers(quotas)
         if message.method == "initialize" and self._parts.sessions is not None:
             session_id = self._parts.sessions.begin(exchange.caller)
-            headers |= {} if session_id is None else {HEADER: session_id}
+            headers = headers if session_id is None else {**headers, HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
     async def _break_off(self, live: StreamableAnswer, message: RpcMessage, modern: bool, way: _Channel) -> bool:
@@ -190,12 +193,22 @@ class McpEndpoint:
         if live.has_begun:
             await live.end(write_error(message.id, error))
         elif is_ours:
-            await _send(_refuse(error, message, is_modern=modern), way.scope, way.send)
+            await send_reply(_refuse(error, message, is_modern=modern), way.scope, way.send)
         return is_ours
 
 
 def _read_accept(scope: Scope) -> str:
+    headers = scope[HEADERS]
+    if len(headers) == len(scope["headers"]):
+        sent: bytes = headers.get(b"accept", b"")
+        return sent.decode("latin-1")
     return ",".join(value.decode("latin-1") for name, value in scope["headers"] if name == b"accept")
+
+
+# Programs send few different ones.
+@lru_cache(64)
+def _takes_events(accept: str) -> bool:
+    return weigh(accept, EVENTS) > 0
 
 
 def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bool = True) -> Reply:
@@ -207,9 +220,3 @@ def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bo
 def _find_url(scope: Scope) -> str | None:
     host = scope[HEADERS].get(b"host")
     return None if host is None else f"{scope['scheme']}://{host.decode('latin-1')}{scope.get('root_path', '')}"
-
-
-async def _send(reply: Reply, scope: Scope, send: Send) -> None:
-    headers = [*reply.raw_headers, NOSNIFF, header_of(scope)]
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})

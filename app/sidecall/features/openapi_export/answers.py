@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import Request
 from pydantic_core import to_json
+from starlette.types import Scope
 
 from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
@@ -16,7 +17,7 @@ from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, say_n
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
-from sidecall.kernel.http.problems import PROBLEM, problem
+from sidecall.kernel.http.problems import MEDIA_TYPE, PROBLEM, problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
@@ -46,23 +47,30 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
 _NULL = {"type": "null"}
 
 
-async def answer_operation(parts: Parts, http: Request, request: CallRequest, preferences: Preferences) -> Response:
+async def answer_operation(parts: Parts, scope: Scope, request: CallRequest, preferences: Preferences) -> Reply:
     """Run a call, and answer with its tool's result.
 
     Raises:
         RequestError: The request is wrong, or there is no room.
     """
+    tool = parts.registry.get(request.call.name)
     try:
-        answer, headers = await _run(parts, request, preferences)
-        if isinstance(answer, Reply):
-            return answer.to_response()
+        wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+        if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
+            answer, headers = await _remember(parts, request, tool, preferences)
+            if isinstance(answer, Reply):
+                return answer
+        else:
+            came = parts.pipeline.begin(request, tool)
+            answer = came if isinstance(came, ToolMessage) else await came
+            headers = _quota_headers(parts, request) if parts.pipeline.gate.counts(tool) else {}
         tool = parts.registry.get(request.call.name)
         if answer.status == "error" or tool is None:
-            return _refuse(http, answer, tool, headers)
-        return await _write(parts, http, tool, answer, request, headers)
+            return _refuse(scope, answer, tool, headers)
+        return await _write(parts, scope, tool, answer, request, headers)
     except ApprovalRequired as waiting:
         location = {"Location": f"/approvals/{waiting.approval.id}"}
-        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, request)).to_response()
+        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, request))
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
         raise
@@ -71,14 +79,9 @@ async def answer_operation(parts: Parts, http: Request, request: CallRequest, pr
             parts.results.release(request.holder)
 
 
-async def _run(
-    parts: Parts, request: CallRequest, preferences: Preferences
+async def _remember(
+    parts: Parts, request: CallRequest, tool: CompiledTool, preferences: Preferences
 ) -> tuple[ToolMessage | Reply, dict[str, str]]:
-    tool = parts.registry.get(request.call.name)
-    wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
-    if tool is None or not wants_memory or not await is_visible(tool, request.caller, request.context):
-        message = await parts.pipeline.run(request)
-        return message, _quota_headers(parts, request) if parts.pipeline.gate.counts(tool) else {}
     entry, headers = await accept_call(parts, request, tool, preferences)
     if entry.message is not None:
         return entry.message, headers
@@ -90,16 +93,17 @@ def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:
 
 
 async def _write(
-    parts: Parts, http: Request, tool: CompiledTool, message: ToolMessage, request: CallRequest, headers: dict[str, str]
-) -> Response:
+    parts: Parts, scope: Scope, tool: CompiledTool, message: ToolMessage, request: CallRequest, headers: dict[str, str]
+) -> Reply:
     value = await _read_result(parts, tool, message, request)
     if value is ABSENT:
-        return _make_problem(http, "output_error", f"Error: {say_not_kept(tool.name)}", {}, headers)
-    links = await _list_links(parts, message, request)
+        return _make_problem(scope, "output_error", f"Error: {say_not_kept(tool.name)}", {}, headers)
     told = message.response_metadata
+    is_text = message.artifact is None and "artifact_url" not in told and isinstance(message.content, str)
+    links = [] if is_text else await _list_links(parts, message, request)
     headers = headers | (cache_headers(told["cache"]) if "cache" in told else {})
     headers |= {"Link": ", ".join(links)} if links else {}
-    return Reply(await write_json(parts, value, message), 200, headers).to_response()
+    return Reply(await write_json(parts, value, value), 200, headers)
 
 
 async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, request: CallRequest) -> Any:
@@ -118,7 +122,7 @@ async def _read_result(parts: Parts, tool: CompiledTool, message: ToolMessage, r
 async def _write_text(parts: Parts, message: ToolMessage, request: CallRequest) -> str:
     """Convert a content to text; images and files are kept, and the text has their address."""
     url = None
-    if holds_media(message.content):
+    if not isinstance(message.content, str) and holds_media(message.content):
         url = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
     said = write_openai(message, url)["content"]
     return said if isinstance(said, str) else "\n".join(part["text"] for part in said)
@@ -139,7 +143,7 @@ async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) 
     return found
 
 
-def _refuse(http: Request, message: ToolMessage, tool: CompiledTool | None, headers: dict[str, str]) -> Response:
+def _refuse(scope: Scope, message: ToolMessage, tool: CompiledTool | None, headers: dict[str, str]) -> Reply:
     # A tool's own error message has no kind.
     error = message.response_metadata.get("error", {})
     said = write_openai(message)["content"]
@@ -151,15 +155,14 @@ def _refuse(http: Request, message: ToolMessage, tool: CompiledTool | None, head
     kind = error.get("kind", "tool_error")
     if kind in ("invalid_arguments", "malformed_arguments") and tool is not None:
         told["example"] = make_arguments(tool)
-    return _make_problem(http, kind, detail, {"retryable": error.get("retryable", False), **told}, headers)
+    return _make_problem(scope, kind, detail, {"retryable": error.get("retryable", False), **told}, headers)
 
 
 def _make_problem(
-    http: Request, kind: ErrorKind, detail: str, members: Mapping[str, Any], headers: Mapping[str, str]
-) -> Response:
+    scope: Scope, kind: ErrorKind, detail: str, members: Mapping[str, Any], headers: Mapping[str, str]
+) -> Reply:
     status, title = _PROBLEMS.get(kind, _PROBLEMS["execution_error"])
     slug = kind.replace("_", "-")
-    response = problem(http, status, slug, title, detail, **members)
-    http.scope[PROBLEM] = slug, title  # What a tool says is logged with results alone.
-    response.headers.update(headers)
-    return response
+    response = problem(Request(scope), status, slug, title, detail, **members)
+    scope[PROBLEM] = slug, title  # What a tool says is logged with results alone.
+    return Reply(bytes(response.body), status, headers, MEDIA_TYPE)

@@ -4,31 +4,24 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from uuid_utils import uuid4
 
 from sidecall.features.cache.headers import DOCUMENTED as CACHE
 from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.openapi_export.answers import answer_operation
 from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
+from sidecall.features.openapi_export.door import make_request
 from sidecall.features.rates.headers import DOCUMENTED
-from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.errors import NotAToolCall
-from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.body import parse_body, read_body
+from sidecall.kernel.http.body import read_body
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferences
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.json_data.text import name_json_type, read_object
-from sidecall.kernel.pipeline.hooks import is_permitted
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.choice import Names, OfToolset, Tags, ToolChoice
-from sidecall.kernel.rest.document.served import make_arguments
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Listing, Parts, PartsDep, make_listing
+from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Listing, PartsDep, make_listing
 from sidecall.kernel.rest.routes.tools import IfNoneMatch
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 
@@ -172,29 +165,7 @@ async def call_operation(
     that is not there, 400 where the tool says no, 500 where it failed, 504 where it took too long. `detail` says how to
     mend it. All else is as with `POST /tool_calls`.
     """
-    args = await _read_arguments(request, parts, name, about.caller)
-    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    call = CallRequest(
-        ToolCall(name=name, args=args, id=f"call_{uuid4().hex}"),
-        about.caller,
-        None,
-        context,
-        about.headers,
-        presence=about.presence,
-        deadline=about.deadline,
-        holder=about.presence,
-        pinned=about.pinned,
-        wants_value=True,
-    )
-    return await about.while_present(answer_operation(parts, request, call, preferences))
-
-
-async def _read_arguments(request: Request, parts: Parts, name: str, caller: Caller) -> dict[str, Any]:
     body = await read_body(request, parts.bounds)
-    args = read_object(parse_body(body)) if body.strip() else {}
-    if isinstance(args, dict):
-        return args
-    text = f"The body holds the arguments of the tool, as a JSON object, not as {name_json_type(args)}."
-    tool = parts.registry.get(name)
-    is_known = tool is not None and tool.options.is_for_all and is_permitted(tool, caller)
-    raise NotAToolCall(text, example=make_arguments(tool) if tool is not None and is_known else {})
+    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    call = make_request(parts, name, body, about, context)
+    return (await about.while_present(answer_operation(parts, request.scope, call, preferences))).to_response()

@@ -237,6 +237,8 @@ def _write_content(content: Any) -> Content:
 _set = object.__setattr__
 # Of an answer with which no value is kept.
 ABSENT: Any = object()
+# Past the model's own way again, which asks LangChain's message, too, for what is not there.
+_get_value = ToolMessage.__dict__["_value"].__get__
 # Under what a value stands in an answer that is stored; no answer that is sent has it.
 _VALUE = "value"
 
@@ -279,7 +281,10 @@ def keep_value(message: ToolMessage, value: Any) -> None:
 
 def find_value(message: ToolMessage) -> Any:
     """Return the JSON value that is kept with an answer; ABSENT if there is none."""
-    return getattr(message, "_value", ABSENT)
+    try:
+        return _get_value(message)
+    except AttributeError:
+        return ABSENT
 
 
 def say_not_kept(name: str) -> str:

@@ -19,6 +19,8 @@ DECISION = "safety_decision"
 ACKNOWLEDGED = "acknowledged"
 # Of an item: that its model was cut off writing it.
 CUT_OFF = "is_cut_off"
+# The type of a part of Gemini's; and, of such an item, that it has no id.
+PART, UNNAMED = "part", "is_unnamed"
 
 _STREAMS = ("stdout", "stderr")
 

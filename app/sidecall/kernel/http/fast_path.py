@@ -29,6 +29,9 @@ _BEGUN = "sidecall.begun"
 _ID = ":uuid}"
 # Hot paths without parameters, which need no look at the routes.
 _FIXED = frozenset(("/tool_calls", "/tool_calls/batch", "/tools", "/mcp", "/healthz", "/readyz"))
+# The others, of one tool.
+_OF_TOOLS = "/tools/"
+SHOWN, CALLED = f"{_OF_TOOLS}{{name}}", f"{_OF_TOOLS}{{name}}/call"
 
 
 class Arrivals:
@@ -65,10 +68,10 @@ class RequestWatch:
     def __init__(self, tally: RequestTally) -> None:
         self._tally = tally
 
-    def note(self, scope: Scope, status: int) -> None:
-        """Record the status with which a request is answered."""
-        path = scope["path"]
-        key = (path if path in _FIXED else find_route(scope), status)
+    def note(self, scope: Scope, status: int, route: str | None = None) -> None:
+        """Record the status with which a request is answered; its route is found out where it is not given."""
+        path = route or scope["path"]
+        key = (path if route or path in _FIXED else find_route(scope), status)
         counts = self._tally.counts
         try:
             counts[key] += 1
@@ -84,13 +87,39 @@ class RequestWatch:
 
     def follow(self, scope: Scope, send: Send) -> Send:
         """Return a `send` that records the status of its answer."""
+        return WatchedSend(self, scope, send)
 
-        def send_on(message: Message) -> Awaitable[None]:
-            if message["type"] == "http.response.start" and UNHEARD not in scope:
-                self.note(scope, message["status"])
-            return send(message)
 
-        return send_on
+class WatchedSend:
+    """Sends on to another `send`, and records the status of its answer."""
+
+    __slots__ = ("_scope", "_watch", "send")
+
+    def __init__(self, watch: RequestWatch, scope: Scope, send: Send) -> None:
+        self._watch = watch
+        self._scope = scope
+        self.send = send
+
+    def __call__(self, message: Message) -> Awaitable[None]:
+        """Send a message."""
+        if message["type"] == "http.response.start":
+            self.note(message["status"])
+        return self.send(message)
+
+    def note(self, status: int) -> None:
+        """Record the status."""
+        if UNHEARD not in self._scope:
+            self._watch.note(self._scope, status)
+
+
+def _find_route_of_tool(scope: Scope) -> str:
+    """Return the route of a path that names one tool, and put the name where the framework puts it; "" for others."""
+    path: str = scope["path"]
+    name, _, rest = path.removeprefix(_OF_TOOLS).partition("/")
+    if not path.startswith(_OF_TOOLS) or not name or rest not in ("", "call") or path.endswith("/"):
+        return ""
+    scope["path_params"] = {"name": name}
+    return CALLED if rest else SHOWN
 
 
 def find_route(scope: Scope) -> str:
@@ -113,7 +142,7 @@ _NOT_MODIFIED = 304
 # For answers that have none of their own, since to make an empty one takes longer than to write it.
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
-_JSON = (b"content-type", b"application/json")
+_JSON = "application/json"
 # Names of headers that are kept as they are sent; answers have few.
 _NAMES = 256
 
@@ -125,21 +154,26 @@ class Reply:
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str = _JSON
     _raw: list[tuple[bytes, bytes]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """All headers in ASGI's form, those of the body included."""
         if self._raw is None:
-            self._raw = [] if self.status == _NOT_MODIFIED else [(b"content-length", b"%d" % len(self.body)), _JSON]
+            self._raw = [] if self.status == _NOT_MODIFIED else _describe_body(self)
             for name, value in self.headers.items():
                 self._raw.append((_write_name(name), value.encode("latin-1")))
         return self._raw
 
     def to_response(self) -> Response:
         """Build the response that a route returns."""
-        media_type = None if self.status == _NOT_MODIFIED else "application/json"
+        media_type = None if self.status == _NOT_MODIFIED else self.media_type
         return Response(self.body, self.status, self.headers, media_type=media_type)
+
+
+def _describe_body(reply: Reply) -> list[tuple[bytes, bytes]]:
+    return [(b"content-length", b"%d" % len(reply.body)), (b"content-type", reply.media_type.encode())]
 
 
 @lru_cache(_NAMES)
@@ -171,7 +205,7 @@ class FastPath:
         Args:
             app: The framework.
             watch: Is told of what is answered here.
-            shortcuts: What is answered here, by its path.
+            shortcuts: What is answered here, by its path; of those that name a tool, by `SHOWN` and `CALLED`.
             ways: What serves all requests of a path by itself.
         """
         self._app = app
@@ -182,22 +216,25 @@ class FastPath:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or one lifespan."""
         if scope["type"] == "http" and not scope.get("root_path"):
-            shortcut = self._shortcuts.get(scope["path"])
+            route: str = scope["path"]
+            shortcut = self._shortcuts.get(route)
+            if shortcut is None and (route := _find_route_of_tool(scope)):
+                shortcut = self._shortcuts.get(route)
             if shortcut is not None:
                 try:
                     answer = shortcut(scope, receive)
                 except Exception as error:
                     return _refuse(error, scope, receive, self._watch.follow(scope, send))
                 if isinstance(answer, Reply):
-                    self._watch.note(scope, answer.status)
+                    self._watch.note(scope, answer.status, route)
                     return _NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
                 if answer is not None:
-                    return self._serve(answer, scope, receive, send)
+                    return self._serve(answer, route, scope, receive, send)
             if (way := self._ways.get(scope["path"])) is not None:
                 return way(scope, receive, self._watch.follow(scope, send))
         return self._app(scope, receive, send)
 
-    async def _serve(self, answer: Awaitable[Reply], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, answer: Awaitable[Reply], route: str, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             reply = await answer
         except ClientDisconnect:
@@ -207,7 +244,7 @@ class FastPath:
             if problems.find_known(error) is None:
                 raise
             return
-        self._watch.note(scope, reply.status)
+        self._watch.note(scope, reply.status, route)
         if not _is_sent(reply, scope, send):
             await _send(reply, scope, send)
 
@@ -237,6 +274,14 @@ class _Nothing:
 _NO_STEPS: Iterator[None] = iter(())
 
 _NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
+
+
+async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
+    """Send an answer on one of the ways past the framework, directly if the server supports that."""
+    if isinstance(send, WatchedSend) and _is_sent(reply, scope, send.send):
+        send.note(reply.status)
+    else:
+        await _send(reply, scope, send)
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:

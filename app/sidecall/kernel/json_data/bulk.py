@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
-from typing import Any, AnyStr
+from typing import Any, AnyStr, cast
 
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000
 _CHARACTERS = 256
+_SCALARS = frozenset((int, float, bool, type(None)))
 _CONTAINERS = (list, tuple, dict)
 #: Members of one list or object that make a piece.
 PIECE = 2_000
@@ -28,11 +29,14 @@ def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
     pending = [value]
     while pending:
         item = pending.pop()
-        inside = look_into(item)
-        left -= len(item) // _CHARACTERS if type(item) is str else len(inside)
+        if type(item) is str:
+            left -= len(item) // _CHARACTERS
+        elif type(item) not in _SCALARS:
+            inside = look_into(item)
+            left -= len(inside)
+            pending.extend(inside)
         if left < 0:
             return True
-        pending.extend(inside)
     return False
 
 
@@ -42,10 +46,11 @@ def _look_into_plain(value: Any) -> Collection[Any]:
 
 
 def _look_into(value: Any) -> Collection[Any]:
-    if isinstance(value, (list, tuple)):
-        return value
-    if isinstance(value, dict):
-        return value.values()
+    # By its type, since messages say that their class is another one's.
+    if issubclass(type(value), (list, tuple)):
+        return cast("Collection[Any]", value)
+    if issubclass(type(value), dict):
+        return cast("dict[Any, Any]", value).values()
     if hasattr(value, "__dict__"):
         return [*vars(value).values()]
     return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]

@@ -6,15 +6,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_json
 
 from sidecall.features.cache.headers import cache_headers
-from sidecall.features.calls.remembered import answer_remembered, has_to_be_remembered
+from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.calls.waiting import waiting_headers
-from sidecall.features.native_items.rest.received import (
-    DialectName,
-    PlainCall,
-    ReceivedCall,
-    make_plain_request,
-    make_request,
-)
+from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
 from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.context import Caller
@@ -72,43 +66,26 @@ def begin_answer(
     Raises:
         RequestError: The calling program has to mend something.
     """
-    plain = read_plain_call(body)
-    if plain is None or form is not None:
-        return _begin_other(parts, body, plain, context, form, preferences)
-    said = plain.__dict__  # At once, since a model looks far for each attribute.
-    tool = parts.registry.get(said["name"])
-    if tool is not None:
-        request = make_plain_request(plain, said, context)
-        if preferences is PLAIN and not tool.options.is_remembered:
-            return _begin(parts, request, "langchain", context, tool)
-        if is_surely_visible(tool, request.caller):
-            return answer_remembered(parts, request, tool, preferences, context)
-    return _begin_other(parts, body, plain, context, form, preferences)
-
-
-def _begin_other(
-    parts: Parts,
-    body: bytes,
-    plain: PlainCall | None,
-    context: RequestContext,
-    form: DialectName | None,
-    preferences: Preferences,
-) -> Reply | Coroutine[Any, Any, Reply]:
-    """Begin a call in a less common form, or with further options."""
-    try:
-        sent = read_other_call(body, plain, parts.registry)
-    except NotAToolCall as error:
-        _served.name_served(error, parts.registry, context.caller)
-        raise
+    sent = read_plain_call(body, parts.registry) or _read_other_call(parts, body, context.caller)
     if form is not None:
         sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
-    if tool is not None and (preferences is not PLAIN or has_to_be_remembered(tool, sent)):
+    if tool is not None and (
+        preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
+    ):
         if is_surely_visible(tool, request.caller):
             return answer_remembered(parts, request, tool, preferences, context, sent)
         return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
+
+
+def _read_other_call(parts: Parts, body: bytes, caller: Caller) -> ReceivedCall:
+    try:
+        return read_other_call(body, parts.registry)
+    except NotAToolCall as error:
+        _served.name_served(error, parts.registry, caller)
+        raise
 
 
 async def _remember(
@@ -134,11 +111,12 @@ def _begin(
         if not isinstance(came, ToolMessage):
             return _go_on(parts, request, dialect, came, context, tool)
         said = came.__dict__  # At once, since a model looks far for each attribute.
-        if said["artifact"] is not None or dialect == "openai":
+        if said["artifact"] is not None or (dialect == "openai" and type(said["content"]) is not str):
             return _go_on(parts, request, dialect, came, context, tool)
-        is_common = dialect == "langchain" and not said["additional_kwargs"]
+        is_common = not said["additional_kwargs"]
         # Its values are plain, so that nothing else becomes of the model, which takes longer.
-        answer = to_json(said, inf_nan_mode="null") if is_common else to_json(write_answer(came, dialect))
+        is_message = is_common and dialect == "langchain"
+        answer = to_json(said, inf_nan_mode="null") if is_message else to_json(write_answer(came, dialect))
     except BaseException as error:
         reply = _answer_instead(parts, request, context, error)
         if reply is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -21,13 +21,14 @@ from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
-from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch
+from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.document.serving import ServedDocument
-from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.parts import Listings, Parts
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
+from sidecall.kernel.rest.routes.health import make_probes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__
@@ -62,12 +63,13 @@ class Pages:
     """Which routes are served, and which pages beside them: their explanation, and the numbers of the operation.
 
     These are `on` for callers who may read them, `open` for everybody, or `off`. `routes` are those of the API, in the
-    order in which they are matched.
+    order in which they are matched; `shortcuts` are those of features.
     """
 
     docs: bool = True
     metrics: Literal["on", "open", "off"] = "on"
     routes: Sequence[Route] = KERNEL_ROUTES
+    shortcuts: Mapping[str, Shortcut] = field(default_factory=dict)
 
 
 _ALL_PAGES = Pages()
@@ -96,10 +98,12 @@ def build_api(
     is_proved = access is not None and access.is_proved
     is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
     watch, permissions = RequestWatch(parts.metrics.requests), Permissions(pages.routes)
+    parts = replace(parts, details=Listings(parts.registry))
+    shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts}
     app = Application(
         wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open, permissions),
         inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
-        door=partial(FastPath, watch=watch, shortcuts=make_shortcuts(parts), ways=ways),
+        door=partial(FastPath, watch=watch, shortcuts=shortcuts, ways=ways),
         title="Sidecall",
         version=__version__,
         summary="A ToolCall goes in, a ToolMessage comes out.",

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ValidationError
 from sidecall.features.native_items.rest.answers import SentCall
 from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.features.native_items.rest.targets import PART, resolve_target
-from sidecall.features.native_items.rest.writing import ITEM_WRITERS, UNNAMED
+from sidecall.features.native_items.rest.targets import resolve_target
+from sidecall.features.native_items.rest.writing import ITEM_WRITERS
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
-from sidecall.kernel.core.native_items import CUT_OFF, ITEM
+from sidecall.kernel.core.native_items import CUT_OFF, ITEM, PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
@@ -26,14 +26,7 @@ from sidecall.kernel.rest.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
-from sidecall.kernel.rest.writing import (
-    FUNCTION_MESSAGE,
-    write_anthropic,
-    write_gemini,
-    write_langchain,
-    write_openai,
-    write_responses,
-)
+from sidecall.kernel.rest.writing import FUNCTION_MESSAGE, WRITERS
 from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 from sidecall.kernel.suggest.misplaced import is_filled
 
@@ -223,13 +216,4 @@ def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict
     item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
     if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
         return write(message, item)
-    return _WRITERS[dialect](message)
-
-
-_WRITERS: Mapping[DialectName, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
-    "langchain": write_langchain,
-    "openai": write_openai,
-    "openai-responses": write_responses,
-    "anthropic": write_anthropic,
-    "gemini": write_gemini,
-}
+    return WRITERS[dialect](message)

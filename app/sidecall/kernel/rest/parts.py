@@ -175,7 +175,10 @@ def _keep_none() -> SecretKeeper:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of one server, joined in `sidecall.main`."""
+    """The parts of one server, joined in `sidecall.main`.
+
+    `details` has what is shown of single tools, by their names; each application has its own.
+    """
 
     registry: Registry
     pipeline: Pipeline
@@ -188,6 +191,7 @@ class Parts:
     operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    details: Listings = field(default_factory=lambda: Listings(Registry()))
     toolsets: Toolsets = NO_TOOLSETS
     portions: BatchThrottle = field(default_factory=BatchThrottle)
     backlog: Backlog = field(default_factory=Backlog)

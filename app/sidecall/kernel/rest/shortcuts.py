@@ -1,8 +1,8 @@
-"""The two hot requests, `POST /tool_calls` and `GET /tools`, in the form that the fast path serves."""
+"""The hot requests of REST, in the form that the fast path serves."""
 
-from collections.abc import Awaitable, Mapping
-from functools import lru_cache
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header
 from fastapi.exceptions import RequestValidationError
@@ -12,14 +12,20 @@ from starlette.types import Receive, Scope
 
 from sidecall.features.access.middleware import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
-from sidecall.kernel.http.context import make_context
+from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectSweep
-from sidecall.kernel.http.fast_path import DirectResponse, Reply, Shortcut
+from sidecall.kernel.http.fast_path import SHOWN, DirectResponse, Reply, Shortcut
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.ports.workspaces import HEADER, require_conversation
 from sidecall.kernel.rest.answers import begin_answer
-from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.parts import Listing, Parts
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.rest.routes import tool_calls as _routes
+else:
+    _routes = Later("sidecall.kernel.rest.routes.tool_calls")
 
 NAME = "X-Sidecall-Context"
 # Characters; what is longer is no question about what to show.
@@ -61,37 +67,70 @@ ShownContextDep = Annotated[Mapping[str, Any], Depends(_read)]
 
 
 # Such a header has to be read, if only to be refused.
-_SHOWN_CONTEXT = NAME.lower().encode()
+SHOWN_CONTEXT = NAME.lower().encode()
 
 _CONVERSATION = HEADER.lower().encode()
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcuts, by path."""
-    sweep = DisconnectSweep()
-
-    def call(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
-        if not _is_plain_call(scope, parts.bounds):
-            return None
-        exchange = getattr(receive, "__self__", None)
-        body = exchange.take_body() if isinstance(exchange, DirectResponse) else None
-        return (
-            _receive_and_call(parts, scope, receive, sweep)
-            if body is None
-            else _call(parts, scope, receive, sweep, body)
-        )
 
     def list_tools(scope: Scope, _receive: Receive) -> Reply | None:
         if (
             scope["method"] != "GET"
-            or _SHOWN_CONTEXT in scope[HEADERS]
+            or SHOWN_CONTEXT in scope[HEADERS]
             or (listing := parts.listings.find(scope["query_string"], scope.get(CALLER))) is None
         ):
             return None
-        if_none_match = scope[HEADERS].get(b"if-none-match")
-        return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
+        # Spelled out, since clients ask for little else as often.
+        return listing.whole if b"if-none-match" not in scope[HEADERS] else _choose(listing, scope)
 
-    return {"/tool_calls": call, "/tools": list_tools}
+    def show_tool(scope: Scope, _receive: Receive) -> Reply | None:
+        if scope["method"] != "GET" or scope["query_string"] or SHOWN_CONTEXT in scope[HEADERS]:
+            return None
+        shown = parts.details.find(scope["path_params"]["name"].encode(), scope.get(CALLER))
+        return None if shown is None else _choose(shown, scope)
+
+    sweep = DisconnectSweep()
+    call, batch = (with_body(parts.bounds, partial(answer, parts, sweep)) for answer in (_call, _call_all))
+    batch = without(REMEMBERING, batch)
+    return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
+
+
+# With one of these a call is remembered, or refused.
+REMEMBERING = frozenset((b"prefer", b"idempotency-key"))
+
+
+def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
+    """Leave requests with any of these headers to the framework."""
+    left = frozenset(headers)
+
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
+
+    return shortcut_without
+
+
+# Answers a request whose body has come.
+WithBody = Callable[[Scope, Receive, bytes], Reply | Awaitable[Reply]]
+
+
+def with_body(bounds: Bounds, answer: WithBody) -> Shortcut:
+    """Make the shortcut for calls: a body of JSON within bounds, and nothing that changes how they are answered."""
+
+    def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+        if not _is_plain_call(scope, bounds):
+            return None
+        exchange = getattr(receive, "__self__", None)
+        body = exchange.take_body() if isinstance(exchange, DirectResponse) else None
+        return _receive_and_answer(answer, scope, receive) if body is None else answer(scope, receive, body)
+
+    return shortcut
+
+
+def _choose(listing: Listing, scope: Scope) -> Reply:
+    if_none_match = scope[HEADERS].get(b"if-none-match")
+    return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
 
 def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
@@ -105,22 +144,20 @@ def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
     )
 
 
-async def _receive_and_call(parts: Parts, scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Reply:
+async def _receive_and_answer(answer: WithBody, scope: Scope, receive: Receive) -> Reply:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
         body = await read_rest(message, receive)
-    came = _call(parts, scope, receive, sweep, body)
+    came = answer(scope, receive, body)
     del message, body  # They may be large, and what was read of them may wait for long.
     return came if isinstance(came, Reply) else await came
 
 
 def _call(
-    parts: Parts, scope: Scope, receive: Receive, sweep: DisconnectSweep, body: bytes
+    parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
 ) -> Reply | Awaitable[Reply]:
-    context = make_context(scope, receive, sweep=sweep)
-    if _CONVERSATION in scope[HEADERS]:
-        require_conversation(context.headers, {})
+    context = begin_context(scope, receive, sweep)
     preferences = _read_preferences(scope, parts.jobs.limits.wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
@@ -130,6 +167,33 @@ def _call(
     _, came = context.begin_while_present(work)
     answer: Reply | Awaitable[Reply] = came
     return answer
+
+
+def _call_all(
+    parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+) -> Reply | Awaitable[Reply]:
+    context = begin_context(scope, receive, sweep)
+    came: Reply | Awaitable[Reply]
+    _, came = context.begin_while_present(_find_work_of_batches()(parts, parts.bounds.hold(body), context))
+    return came
+
+
+@cache
+def _find_work_of_batches() -> Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]]:
+    work: Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]] = _routes.answer_batch
+    return work
+
+
+def begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
+    """Gather what the server knows of a request with a call.
+
+    Raises:
+        MissingContext: Its header names no conversation.
+    """
+    context = make_context(scope, receive, sweep=sweep)
+    if _CONVERSATION in scope[HEADERS]:
+        require_conversation(context.headers, {})
+    return context
 
 
 def _read_preferences(scope: Scope, longest: float) -> Preferences:

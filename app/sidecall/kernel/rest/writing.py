@@ -201,3 +201,13 @@ def _decode_text(part: Media) -> str | None:
 
 def _without_none(said: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in said.items() if value is not None}
+
+
+# Those of messages that repeat no item of their call, by dialect.
+WRITERS: Mapping[str, Callable[[ToolMessage], BaseModel | dict[str, Any]]] = {
+    "langchain": write_langchain,
+    "openai": write_openai,
+    "openai-responses": write_responses,
+    "anthropic": write_anthropic,
+    "gemini": write_gemini,
+}

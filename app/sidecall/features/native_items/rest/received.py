@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
-from pydantic.json_schema import SkipJsonSchema
+from pydantic import ValidationError
 from uuid_utils import uuid4
 
 from sidecall.kernel.core.errors import NotAToolCall
@@ -35,20 +34,9 @@ class ReceivedCall:
     hash: str | None = None
 
 
-class PlainCall(ToolCall):
-    """A LangChain ToolCall as most programs send it, read from JSON text in one step."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    args: dict[str, Any]
-    item: SkipJsonSchema[None] = None
-    state: Any = None
-    context: dict[str, Any] | None = None
-    hash: Annotated[str, Field(max_length=128)] | None = None
-
-
 def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
     """Join a call, what came with it, and the context of its request."""
+    # Positional: keyword arguments would cost as much as a stage.
     return CallRequest(
         sent.call,
         context.caller,
@@ -59,22 +47,6 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
         context.deadline,
         context.presence,
         context.pinned if sent.hash is None else (sent.hash,),
-    )
-
-
-def make_plain_request(call: PlainCall, sent: Mapping[str, Any], context: RequestContext) -> CallRequest:
-    """Do the same for the usual form, from its fields, without an object in between."""
-    # Positional: keyword arguments would cost as much as a stage.
-    return CallRequest(
-        call,
-        context.caller,
-        sent["state"],
-        sent["context"] or {},
-        context.headers,
-        context.presence,
-        context.deadline,
-        context.presence,
-        context.pinned if sent["hash"] is None else (sent["hash"],),
     )
 
 

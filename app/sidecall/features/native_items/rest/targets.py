@@ -8,7 +8,7 @@ from sidecall.features.native_items.authoring import find_text
 from sidecall.features.native_items.provider_approval import APPROVAL
 from sidecall.features.native_items.rest.received import ReceivedCall
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
-from sidecall.kernel.core.native_items import CUT_OFF, DECISION
+from sidecall.kernel.core.native_items import CUT_OFF, DECISION, PART
 from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
@@ -21,8 +21,6 @@ _KINDS: Mapping[str, NativeKind] = {
     "computer_call": "computer",
 }
 _TEXTS = ("custom", "custom_tool_call")
-# The type of a part of Gemini's.
-PART = "part"
 
 
 def resolve_target(sent: ReceivedCall, registry: Registry) -> None:

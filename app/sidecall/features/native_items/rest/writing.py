@@ -8,9 +8,18 @@ from pydantic_core import to_json
 from sidecall.features.native_items.browser_state import fold_line
 from sidecall.features.native_items.rest.reading import STEP
 from sidecall.features.native_items.rest.received import DialectName
-from sidecall.features.native_items.rest.targets import PART
 from sidecall.kernel.core.messages import ToolMessage, find_note
-from sidecall.kernel.core.native_items import ACKNOWLEDGED, BROWSER_STATE, CHECKS, DECISION, ITEM, OUTPUTS, are_outputs
+from sidecall.kernel.core.native_items import (
+    ACKNOWLEDGED,
+    BROWSER_STATE,
+    CHECKS,
+    DECISION,
+    ITEM,
+    OUTPUTS,
+    PART,
+    UNNAMED,
+    are_outputs,
+)
 from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]
@@ -185,10 +194,6 @@ def _write_browser_state(message: ToolMessage, item: _Item) -> dict[str, Any]:
     urls = [block["extras"]["url"] for block in blocks if "url" in (block.get("extras") or {})]
     acknowledged = {"safety_acknowledgement": "true"} if item.get(ACKNOWLEDGED) and DECISION in item else {}
     return {**({"url": urls[-1]} if urls else {}), **acknowledged}
-
-
-# The call of this item has no id to echo.
-UNNAMED = "is_unnamed"
 
 
 def _write_part(message: ToolMessage, item: _Item) -> dict[str, Any]:

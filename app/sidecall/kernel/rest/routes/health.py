@@ -1,9 +1,12 @@
 """Probes for orchestrators."""
 
+from collections.abc import Awaitable
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
+from starlette.types import Receive, Scope
 
 from sidecall.features.access.middleware import Access
 from sidecall.features.mcp_client.settings import UpstreamState
@@ -11,6 +14,7 @@ from sidecall.features.status.sandboxes import SandboxStatus, list_refused, show
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import OPERATE
+from sidecall.kernel.http.fast_path import Reply, Shortcut
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.problems import Problem, problem
 from sidecall.kernel.rest.parts import Parts, PartsDep
@@ -93,26 +97,48 @@ async def get_readiness(request: Request, parts: PartsDep) -> Readiness | Respon
     """
     refusal = _find_refusal(parts)
     if refusal is None:
-        missing, upstream = parts.documents.missing or None, parts.operation.upstream
-        uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
-        use = None if not uses else "python" if "python" in uses else uses[0]
-        sandbox = await show_sandbox(parts.pipeline.services.sandbox, use)
-        refused = await list_refused(parts.pipeline.services.sandbox, parts.registry) or None
-        servers = upstream.servers
-        if not await _may_know(request):
-            return Readiness()
-        return Readiness(
-            tools=len(parts.registry),
-            missing=missing,
-            sandbox=sandbox,
-            refused=refused,
-            workspaces=parts.workspaces.trouble,
-            forgets=parts.operation.forgets,
-            mcp_servers={server.name: server.state for server in servers} if servers else None,
-            mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
-        )
+        return await _find_readiness(parts, request.scope)
     phase = parts.lifecycle.phase
     return problem(request, 503, "not-ready", "The server wants no traffic now.", refusal, phase=phase)
+
+
+def make_probes(parts: Parts) -> dict[str, Shortcut]:
+    """Make the shortcuts of both, by path; a refusal is left to the framework."""
+    healthy = Reply(b'{"status":"ok"}')
+
+    def check_health(scope: Scope, _receive: Receive) -> Reply | None:
+        return healthy if scope["method"] == "GET" else None
+
+    def check_readiness(scope: Scope, _receive: Receive) -> Awaitable[Reply] | None:
+        return _answer_ready(parts, scope) if scope["method"] == "GET" and _find_refusal(parts) is None else None
+
+    return {"/healthz": check_health, "/readyz": check_readiness}
+
+
+async def _answer_ready(parts: Parts, scope: Scope) -> Reply:
+    return Reply(to_json(await _find_readiness(parts, scope), exclude_none=True))
+
+
+async def _find_readiness(parts: Parts, scope: Scope) -> Readiness:
+    """Return what a server that may take traffic tells this caller."""
+    missing, upstream = parts.documents.missing or None, parts.operation.upstream
+    uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
+    use = None if not uses else "python" if "python" in uses else uses[0]
+    sandbox = await show_sandbox(parts.pipeline.services.sandbox, use)
+    refused = await list_refused(parts.pipeline.services.sandbox, parts.registry) or None
+    servers = upstream.servers
+    if not await _may_know(scope):
+        return Readiness()
+    return Readiness(
+        tools=len(parts.registry),
+        missing=missing,
+        sandbox=sandbox,
+        refused=refused,
+        workspaces=parts.workspaces.trouble,
+        forgets=parts.operation.forgets,
+        mcp_servers={server.name: server.state for server in servers} if servers else None,
+        mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
+    )
 
 
 def _find_refusal(parts: Parts) -> str | None:
@@ -128,13 +154,13 @@ def _find_refusal(parts: Parts) -> str | None:
     return None if parts.trouble is None else f"Its store cannot be used. {parts.trouble}"
 
 
-async def _may_know(request: Request) -> bool:
+async def _may_know(scope: Scope) -> bool:
     """Return whether the caller may see tool details; true when authentication is off."""
-    access: Access | None = request.app.state.access
+    access: Access | None = scope["app"].state.access
     if access is None or not access.is_proved:
         return True
     try:
-        found = access.authenticator.authenticate(request.scope)
+        found = access.authenticator.authenticate(scope)
         caller = found if isinstance(found, Caller) else await found
     except RequestError:
         return False

@@ -16,7 +16,7 @@ from sidecall.features.native_items.rest.received import DialectName, ReceivedCa
 from sidecall.features.rates.headers import DOCUMENTED
 from sidecall.kernel.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall, RequestError
 from sidecall.kernel.http.accepting import wants_events
-from sidecall.kernel.http.body import read_body, read_json
+from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
@@ -40,7 +40,7 @@ from sidecall.kernel.rest.document.served import naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.openapi import array_of, one_of
 from sidecall.kernel.rest.parts import CallContextDep, Parts, PartsDep
-from sidecall.kernel.rest.plain_calls import read_call_text, write_answer
+from sidecall.kernel.rest.plain_calls import read_call_text, read_plain_item, write_answer
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
@@ -249,7 +249,7 @@ def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]
     example: Any = None
     for index, item in enumerate(items):
         try:
-            calls.append(shared.complete(read_batched(item, registry)))
+            calls.append(shared.complete(read_plain_item(item, registry) or read_batched(item, registry)))
         except NotAToolCall as error:
             errors.append({"loc": [index], "type": "not_a_tool_call", "msg": error.message})
             example = example or error.members.get("example")
@@ -258,6 +258,19 @@ def _read_batch(body: Any, limit: int, registry: Registry) -> list[ReceivedCall]
         shown = {} if example is None else {"example": [example]}
         raise NotAToolCall(f"Nothing was run: {where}", errors=errors, **shown)
     return calls
+
+
+async def answer_batch(parts: Parts, body: bytes, context: RequestContext) -> Reply:
+    """Run the calls in a body, of a request that asks for nothing else.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    with naming_served(parts.registry, context.caller):
+        calls = _read_batch(parse_body(body), parts.max_batch, parts.registry)
+    _refuse_callbacks(calls)
+    await require_context(parts, calls, context)
+    return await answer_calls(parts, calls, context)
 
 
 async def dry_run_call(

@@ -158,10 +158,18 @@ def _link(request: Request, cursor: str | None) -> str | None:
     operation_id="get_tool",
     summary="Show one tool",
     response_model=ToolDetail,
-    responses={**CALLER_PROBLEM, 404: {"model": Problem, "description": "There is no such tool."}},
+    responses={
+        200: {"headers": {"ETag": {"description": "Changes when the tool does.", "schema": {"type": "string"}}}},
+        304: {"description": "You have this already."},
+        **CALLER_PROBLEM,
+        404: {"model": Problem, "description": "There is no such tool."},
+    },
 )
-async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep, name: ToolName) -> Response:
+async def get_tool(
+    parts: PartsDep, caller: CallerDep, context: ShownContextDep, name: ToolName, if_none_match: IfNoneMatch = None
+) -> Response:
     """Show everything about one tool, with what `sidecall check` has to say about it."""
+    version = parts.registry.version
     tools = {tool.name: tool for tool in await parts.pipeline.visible(caller, context)}
     tool = tools.get(name)
     if tool is None:
@@ -169,7 +177,11 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
     injected = await _list_injected(parts, caller, tool)
-    return Response(to_json(_detail(tool, shown, injected), by_alias=True), media_type="application/json")
+    detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
+    # What is shown of a sandbox may change, and so may what is set.
+    if tool.sandbox_use is None and not {it.source for it in injected} & {"secret", "token"}:
+        parts.details.keep(name.encode(), detail, version, caller)
+    return detail.reply_to(if_none_match).to_response()
 
 
 async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> list[InjectedParameter]:

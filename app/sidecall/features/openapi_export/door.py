@@ -1,0 +1,77 @@
+"""Read a call by its plain arguments, and answer it in front of the framework."""
+
+from collections.abc import Awaitable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import Receive, Scope
+from uuid_utils import uuid4
+
+from sidecall.kernel.core.errors import NotAToolCall
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall, make_unchecked
+from sidecall.kernel.http.body import parse_body
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import DisconnectSweep
+from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
+from sidecall.kernel.http.preferences import PLAIN
+from sidecall.kernel.json_data.text import name_json_type, read_object
+from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
+from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.shortcuts import REMEMBERING, SHOWN_CONTEXT, begin_context, with_body, without
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.openapi_export import answers as _answers
+    from sidecall.kernel.rest.document import served as _served
+else:
+    _answers = Later("sidecall.features.openapi_export.answers")
+    _served = Later("sidecall.kernel.rest.document.served")
+
+
+def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
+    """Make the shortcut of calls that wait for their end, and have their context in no header."""
+    sweep, find_work = DisconnectSweep(), cache(lambda: _answers.answer_operation)
+
+    def answer(scope: Scope, receive: Receive, body: bytes) -> Reply | Awaitable[Reply]:
+        context = begin_context(scope, receive, sweep)
+        request = make_request(parts, scope["path_params"]["name"], parts.bounds.hold(body), context)
+        came: Reply | Awaitable[Reply]
+        _, came = context.begin_while_present(find_work()(parts, scope, request, PLAIN))
+        return came
+
+    return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, answer))}
+
+
+def make_request(
+    parts: Parts, name: str, body: bytes, about: RequestContext, context: Mapping[str, Any] = NO_CONTEXT
+) -> CallRequest:
+    """Read the call of a tool from the body, which holds its arguments.
+
+    Raises:
+        MalformedJSON: It is not JSON.
+        NotAToolCall: It is not an object.
+    """
+    args = read_object(parse_body(body)) if body.strip() else {}
+    if not isinstance(args, dict):
+        raise _refuse(parts, name, args, about)
+    fields = {"name": name, "args": args, "id": f"call_{uuid4().hex}", "type": "tool_call", "item": None}
+    return CallRequest(
+        make_unchecked(ToolCall, fields),
+        about.caller,
+        None,
+        context,
+        about.headers,
+        presence=about.presence,
+        deadline=about.deadline,
+        holder=about.presence,
+        pinned=about.pinned,
+        wants_value=True,
+    )
+
+
+def _refuse(parts: Parts, name: str, args: Any, about: RequestContext) -> NotAToolCall:
+    text = f"The body holds the arguments of the tool, as a JSON object, not as {name_json_type(args)}."
+    tool = parts.registry.get(name)
+    is_known = tool is not None and tool.options.is_for_all and is_permitted(tool, about.caller)
+    return NotAToolCall(text, example=_served.make_arguments(tool) if tool is not None and is_known else {})
