@@ -114,16 +114,17 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    executors, admission = _build_executors_for(settings, features), build_admission(settings, ledger)
-    features = replace(features, ledger=ledger)
+    features, admission = replace(features, ledger=ledger), build_admission(settings, ledger)
+    executors = _build_executors_for(settings, features)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    services = _leave_out_services(services, features)
     stages = _list_stages(settings, features, executors, ledger, results).add(features.stages)
-    pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
+    pipeline = Pipeline(
+        registry, stages, settings.tool_timeout, _leave_out_services(services, features), admission, watch
+    )
     parts = Parts(
         registry=registry,
         pipeline=pipeline,

@@ -249,7 +249,7 @@ def test_each_option_belongs_to_the_kernel_or_to_one_feature() -> None:
         (("mcp_server",), {"mcp": True}, "MCP"),
         (("openapi_import",), {"openapi": ("petstore.json",)}, "OPENAPI"),
         (("openapi_import",), {"openapi_services": "services.toml"}, "OPENAPI_SERVICES"),
-        (("history",), {"history": "meta"}, "HISTORY"),
+        (("history", "conversations"), {"history": "meta"}, "HISTORY"),
         (("telemetry",), {"metrics": "open"}, "METRICS"),
         (("telemetry",), {"log_calls": True}, "LOG_CALLS"),
         (("reload",), {"reload": True}, "RELOAD"),
@@ -280,7 +280,7 @@ def test_a_setting_that_asks_for_a_missing_feature_stops_the_start(
         (("jobs",), "the feature approvals needs jobs, which SIDECALL_FEATURES_OFF leaves out: it cannot be off"),
         (("audit",), "the feature approvals needs audit, which SIDECALL_FEATURES_OFF leaves out: it cannot be off"),
         (
-            ("workspaces",),
+            ("conversations", "workspaces"),
             "the feature file_tools needs workspaces, which SIDECALL_FEATURES_OFF leaves out: name file_tools, too",
         ),
         (
