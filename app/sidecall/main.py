@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.features import Features, choose_features
@@ -120,11 +120,9 @@ def create_app(
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
-    services = replace(services, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
+    services = _add_services(services, features, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
     stages = _list_stages(settings, features, executors, ledger, results).add(features.stages)
-    pipeline = Pipeline(
-        registry, stages, settings.tool_timeout, _leave_out_services(services, features), admission, watch
-    )
+    pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
@@ -170,13 +168,14 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     return settings, registry, documents, features
 
 
-def _leave_out_services(services: CallServices, features: Features) -> CallServices:
-    """Leave out what features that are off would give to tools."""
+def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
+    """Add some, and leave out what features that are off would give to tools."""
+    found = replace(services, **added)
     return replace(
-        services,
-        store=services.store if features.has("store") else None,
-        workspaces=services.workspaces if features.has("workspaces") else None,
-        contents=services.contents if features.has("contents") else None,
+        found,
+        store=found.store if features.has("store") else None,
+        workspaces=found.workspaces if features.has("workspaces") else None,
+        contents=found.contents if features.has("contents") else None,
     )
 
 
@@ -302,7 +301,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             sandbox=sandbox_of(executors),
             workspaces=build_workspaces(settings),
         )
-        yield Pipeline(registry, stages, settings.tool_timeout, _leave_out_services(services, features))
+        yield Pipeline(registry, stages, settings.tool_timeout, _add_services(services, features))
     finally:
         await close_all(executors)
 
