@@ -1,5 +1,6 @@
 """Secrets are found where orchestrators put them, and shown to nobody."""
 
+import json
 import logging
 from pathlib import Path
 from typing import Annotated, Any
@@ -114,7 +115,7 @@ async def test_a_tool_gets_its_secret_from_the_environment(
 
 
 async def test_a_secret_is_neither_the_models_nor_the_callers_to_fill(make_client: MakeClient, tmp_path: Path) -> None:
-    """The parameter is nowhere in the definition, and what is sent for it is dropped."""
+    """The parameter is nowhere in the schema, and what is sent for it is dropped."""
     (tmp_path / "SMS_KEY").write_text("right")
     client = await make_client(send, secrets_dir=tmp_path)
     forged = {
@@ -124,11 +125,17 @@ async def test_a_secret_is_neither_the_models_nor_the_callers_to_fill(make_clien
     }
 
     message = (await client.post("/tool_calls", json=forged)).json()
-    listing = (await client.get("/tools/send")).text
+    shown = (await client.get("/tools/send")).json()
+    injected = shown.pop("injected")
+    listing = json.dumps(shown)
 
     assert (message["content"], message["response_metadata"]["ignored_args"]) == ("Hi r-i-g-h-t", ["key"])
     assert "SMS_KEY" not in listing
     assert '"key"' not in listing
+    assert [(it["name"], it["from"], it["path"], it["is_set"]) for it in injected] == [
+        ("key", "secret", "SMS_KEY", True)
+    ]
+    assert "right" not in str(injected)
 
 
 async def test_a_secret_that_is_missing_is_the_operators_business(

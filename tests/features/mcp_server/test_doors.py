@@ -77,7 +77,7 @@ async def test_a_call_is_recorded_alike(make_client: MakeClient, tmp_path: Path,
     (row,) = (await client.get("/tool_calls")).json()
 
     assert (answer.status_code, "nothing in in" in answer.text) == (200, True)
-    for name in ("id", "tool_call_id", "created_at", "started_at", "ended_at", "duration_ms"):
+    for name in ("id", "tool_call_id", "created_at", "started_at", "ended_at", "duration_ms", "request_id"):
         del row[name]
     assert row == {
         "name": "read_mail",
@@ -95,6 +95,10 @@ async def test_a_call_is_recorded_alike(make_client: MakeClient, tmp_path: Path,
         "asked_args": None,
         "replay_of": None,
         "cost": 0.0,
+        "conversation_id": None,
+        "trace_id": None,
+        "progress": None,
+        "worker": None,
     }
 
 

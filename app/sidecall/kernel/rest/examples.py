@@ -98,6 +98,8 @@ _WAITING = {
     "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
     "requested_by": "anonymous",
     "conversation_id": "chat-7",
+    "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
+    "request_id": "01956a3e-7d1a-7c55-8f0e-2b9d6a4c3e10",
     "created_at": "2026-11-21T10:00:00Z",
     "expires_at": "2026-11-21T11:00:00Z",
     "decided_at": None,

@@ -68,7 +68,8 @@ def test_callers_are_told_what_they_see() -> None:
     told.append(_ask(missing, "nope", caller=nobody)[1])
 
     lists = ["look, lock", "look", "", "look, lock", "look, leap"]
-    assert told == [f"Error: nope is not a valid tool, try one of [{names}]." for names in lists]
+    endings = [f", try one of [{names}]." if names else "; there are none." for names in lists]
+    assert told == [f"Error: nope is not a valid tool{ending}" for ending in endings]
 
 
 def test_made_up_kinds_of_callers_fill_no_memory() -> None:

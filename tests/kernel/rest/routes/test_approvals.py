@@ -11,6 +11,7 @@ from sidecall import InjectedState, InjectedToolArg, ToolException, tool
 from tests.kit.clients import MakeClient
 
 APPROVE = {"decision": "approve"}
+MADE_ANEW = ("id", "created_at", "expires_at", "request_id")
 
 
 @tool(requires_approval=True)
@@ -67,12 +68,13 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
     assert response.headers["Location"] == f"/approvals/{approval['id']}"
     assert UUID(approval["id"]).version == 7
     assert lifetime.total_seconds() == 3600
-    assert {key: approval[key] for key in approval if key not in ("id", "created_at", "expires_at")} == {
+    assert {key: approval[key] for key in approval if key not in MADE_ANEW} == {
         "status": "pending",
         "question": 1,
         "tool_call": {"name": "delete_order", "args": {"order": 7}, "id": "call_1", "type": "tool_call"},
         "requested_by": "anonymous",
         "conversation_id": None,
+        "trace_id": None,
         "decided_at": None,
         "decided_by": None,
         "reason": None,

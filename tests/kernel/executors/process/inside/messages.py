@@ -24,6 +24,8 @@ def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
         "args": args,
         "caller": caller,
         "is_heard": False,
+        "cost": 0,
+        "origin": [None, None, None],
         "approved": False,
         "asked": {},
         "workspace": None,
