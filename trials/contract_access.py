@@ -1,9 +1,10 @@
-"""Requests about rules, summaries and who calls, and the documented answers that they have to bring about."""
+"""Requests about rules, summaries, conversations and who calls, and the answers that they have to bring about."""
 
-from trials.contract_cases import NAMELESS, Case, list_page_cases
+from trials.contract_cases import CALLS, NAMELESS, Case, list_page_cases, write_tool_call
 
 RULES, RULE, SUMMARY = "get /approvals/rules", "delete /approvals/rules/{rule_id}", "get /tool_calls/summary"
 RELOAD = "post /reload"
+CONVERSATIONS, CONVERSATION = "get /conversations", "get /conversations/{conversation_id}"
 STATUS, WHOAMI, METADATA = "get /status", "get /whoami", "get /.well-known/oauth-protected-resource"
 _METADATA_PATH = "/.well-known/oauth-protected-resource"
 ACCESS: tuple[Case, ...] = (
@@ -20,6 +21,16 @@ ACCESS: tuple[Case, ...] = (
     Case(SUMMARY, 400, "/tool_calls/summary", headers=NAMELESS),
     Case(SUMMARY, 422, "/tool_calls/summary?by=mood"),
     *list_page_cases(SUMMARY, "/tool_calls/summary"),
+    Case(CONVERSATIONS, 200, "/conversations"),
+    Case(CONVERSATIONS, 400, "/conversations", headers=NAMELESS),
+    Case(CONVERSATIONS, 422, "/conversations?limit=0"),
+    *list_page_cases(CONVERSATIONS, "/conversations"),
+    Case(CALLS, 200, "/tool_calls", write_tool_call("choose", one="first"), {"sidecall-conversation": "chat-7"}),
+    Case(CONVERSATION, 200, "/conversations/chat-7"),
+    Case(CONVERSATION, 400, "/conversations/chat-7", headers=NAMELESS),
+    Case(CONVERSATION, 404, "/conversations/none"),
+    Case(CONVERSATION, 422, "/conversations/chat-7?limit=0"),
+    *list_page_cases(CONVERSATION, "/conversations/chat-7"),
     Case(STATUS, 200, "/status"),
     Case(STATUS, 400, "/status", headers=NAMELESS),
     *list_page_cases(STATUS, "/status"),
@@ -34,6 +45,6 @@ ACCESS: tuple[Case, ...] = (
 # Before a file of tools is broken, and after it.
 WHOLE, BROKEN_FILE = Case(RELOAD, 200, "/reload"), Case(RELOAD, 409, "/reload")
 # Where there is no history, where it has no answers, and where callers have to prove who they are.
-WITHOUT_HISTORY = (Case(SUMMARY, 404, "/tool_calls/summary"),)
+WITHOUT_HISTORY = (Case(SUMMARY, 404, "/tool_calls/summary"), Case(CONVERSATIONS, 404, "/conversations"))
 WITHOUT_ANSWERS = (Case("get /tool_calls/{call_id}/events", 410, "{past}/events"),)
 PROVED = (Case(METADATA, 200, _METADATA_PATH),)

@@ -55,6 +55,7 @@ CASES: tuple[Case, ...] = (
     Case("get /tools", 422, "/tools?format=cobol"),
     *list_page_cases("get /tools", "/tools"),
     Case("get /tools/{name}", 200, "/tools/rows"),
+    Case("get /tools/{name}", 304, "/tools/rows", headers={"if-none-match": "*"}),
     Case("get /tools/{name}", 400, "/tools/rows", headers=NAMELESS),
     Case("get /tools/{name}", 404, "/tools/none"),
     *list_page_cases("get /tools/{name}", "/tools/rows"),
