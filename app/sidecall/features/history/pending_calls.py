@@ -120,7 +120,7 @@ class PendingCalls:
     def begin(self, invocation: Invocation) -> ShownArgs | None:
         """Copy arguments that may be changed before the call ends; None if that cannot happen."""
         request, showing = invocation.request, self._showing
-        conversation_id = get_origin(invocation).conversation_id
+        conversation_id = get_origin(invocation)[0]  # By its place, in half the time.
         if conversation_id is not None:  # It is listed though its call may wait for long.
             self._count(request.caller, conversation_id)
         args = request.call.args
@@ -136,7 +136,7 @@ class PendingCalls:
         """Note an ended call, on the event loop; `copied` are its arguments at the start."""
         if outcome == "approval_required":  # It ends later, under the same id.
             return
-        origin = get_origin(invocation)
+        origin = invocation.origin or get_origin(invocation)
         if origin.conversation_id is not None:
             self._count(invocation.request.caller, origin.conversation_id, calls=1, errors=int(outcome != "success"))
         if self._size + self.held >= self._most:

@@ -161,7 +161,9 @@ class Reply:
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """All headers in ASGI's form, those of the body included."""
         if self._raw is None:
-            self._raw = [] if self.status == _NOT_MODIFIED else _describe_body(self)
+            # Most answers have no headers of their own, so that what describes the body is all.
+            described = [(b"content-length", b"%d" % len(self.body)), _write_type(self.media_type)]
+            self._raw = [] if self.status == _NOT_MODIFIED else described
             for name, value in self.headers.items():
                 self._raw.append((_write_name(name), value.encode("latin-1")))
         return self._raw
@@ -172,8 +174,9 @@ class Reply:
         return Response(self.body, self.status, self.headers, media_type=media_type)
 
 
-def _describe_body(reply: Reply) -> list[tuple[bytes, bytes]]:
-    return [(b"content-length", b"%d" % len(reply.body)), (b"content-type", reply.media_type.encode())]
+@lru_cache(_NAMES)
+def _write_type(media_type: str) -> tuple[bytes, bytes]:
+    return b"content-type", media_type.encode()
 
 
 @lru_cache(_NAMES)

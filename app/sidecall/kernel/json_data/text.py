@@ -76,16 +76,16 @@ def is_finite(value: Any) -> bool:
     # Spelled out rather than with all(), since every call passes here.
     if kind is dict:
         for item in value.values():
-            if type(item) in _NESTED and not is_finite(item):
+            if type(item) in NESTED and not is_finite(item):
                 return False
     elif kind is list:
         for item in value:
-            if type(item) in _NESTED and not is_finite(item):
+            if type(item) in NESTED and not is_finite(item):
                 return False
     return True
 
 
-_NESTED = frozenset((float, dict, list))
+NESTED = frozenset((float, dict, list))
 _WITH_DIGITS = frozenset((int, dict, list))
 
 

@@ -18,7 +18,7 @@ from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import LARGE, parse_body
-from sidecall.kernel.json_data.text import LONG, MAYBE_HUGE, is_finite
+from sidecall.kernel.json_data.text import NESTED, is_finite
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.writing import WRITERS
 from sidecall.later import Later
@@ -188,9 +188,10 @@ def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
         said = form.read(body)
     except ValidationError:
         return None
-    # pydantic takes numbers that round to infinity; as in `parse_json`.
-    if (len(body) > LONG or MAYBE_HUGE.search(body)) and not is_finite(said):
-        return None
+    # pydantic takes numbers that round to infinity.
+    for value in said.values():
+        if type(value) in NESTED and not is_finite(value):
+            return None
     return _join(form, said, registry)
 
 
