@@ -1,7 +1,6 @@
 """Routes of approvals."""
 
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, TypeAdapter, ValidationError
@@ -14,7 +13,15 @@ from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
 from sidecall.kernel.core.scopes import DECIDE
 from sidecall.kernel.http.body import read_json
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import (
+    ENTRY,
+    NEXT_PAGE,
+    OF_LINK,
+    WHOLE_NUMBER,
+    LateRoute,
+    refuse_unknown_parameters,
+    write_link,
+)
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.stores import ListedApproval
@@ -81,7 +88,7 @@ _ONE: dict[int | str, dict[str, Any]] = {
         200: {
             "model": list[ListedApproval],
             "description": "A page of approvals.",
-            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+            "headers": NEXT_PAGE,
         },
         **CALLER_PROBLEM,
         **_PARAMETER,
@@ -107,8 +114,7 @@ async def list_approvals(
     response = Reply(to_json(page.approvals)).to_response()
     if page.cursor is not None:
         asked = {"status": status, "conversation": conversation, "limit": limit, "cursor": page.cursor}
-        query = urlencode({name: value for name, value in asked.items() if value is not None})
-        response.headers["Link"] = f'</approvals?{query}>; rel="next"'
+        response.headers["Link"] = write_link("/approvals", asked.items())
     return response
 
 

@@ -1,13 +1,20 @@
 """Routes of approval rules."""
 
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
 
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import (
+    ENTRY,
+    NEXT_PAGE,
+    OF_LINK,
+    WHOLE_NUMBER,
+    LateRoute,
+    refuse_unknown_parameters,
+    write_link,
+)
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
@@ -34,7 +41,7 @@ _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "descript
         200: {
             "model": list[ApprovalRule],
             "description": "A page of rules.",
-            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+            "headers": NEXT_PAGE,
         },
         **CALLER_PROBLEM,
         **_PARAMETER,
@@ -50,8 +57,7 @@ async def list_approval_rules(
     page = await parts.rules.list(caller.tenant, limit, cursor)
     response = Reply(to_json(page.rules)).to_response()
     if page.cursor is not None:
-        query = urlencode({"limit": limit, "cursor": page.cursor})
-        response.headers["Link"] = f'</approvals/rules?{query}>; rel="next"'
+        response.headers["Link"] = write_link("/approvals/rules", (("limit", limit), ("cursor", page.cursor)))
     return response
 
 

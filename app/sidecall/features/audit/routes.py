@@ -1,7 +1,6 @@
 """The route of the audit."""
 
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic_core import to_json
@@ -9,7 +8,16 @@ from pydantic_core import to_json
 from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditFilter
 from sidecall.features.calls.routes import Moment
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import ENTRY, OF_LINK, WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import (
+    ENTRY,
+    NEXT_PAGE,
+    OF_LINK,
+    WHOLE_NUMBER,
+    LateRoute,
+    keep_query,
+    refuse_unknown_parameters,
+    write_link,
+)
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, PartsDep
@@ -45,7 +53,7 @@ async def _want(
         200: {
             "model": list[AuditEntry],
             "description": "A page of entries.",
-            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+            "headers": NEXT_PAGE,
         },
         **CALLER_PROBLEM,
         **_PARAMETER,
@@ -67,6 +75,5 @@ async def list_audit(
     page = await parts.auditor.trail.list(wanted, limit, cursor)
     response = Reply(to_json(page.entries)).to_response()
     if page.cursor is not None:
-        kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-        response.headers["Link"] = f'</audit?{urlencode([*kept, ("cursor", page.cursor)])}>; rel="next"'
+        response.headers["Link"] = write_link("/audit", keep_query(request, page.cursor))
     return response

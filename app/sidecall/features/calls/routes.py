@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -26,7 +25,15 @@ from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, must_be_of_link, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import (
+    NEXT_PAGE,
+    WHOLE_NUMBER,
+    LateRoute,
+    keep_query,
+    must_be_of_link,
+    refuse_unknown_parameters,
+    write_link,
+)
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.streaming import PieceStream
@@ -154,7 +161,7 @@ WantedCalls = Annotated[CallFilter, Depends(_want)]
         200: {
             "model": list[AnsweredCall],
             "description": "A page of calls, newest first.",
-            "headers": {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}},
+            "headers": NEXT_PAGE,
         },
         **CALLER_PROBLEM,
         422: {"model": Problem, "description": "A parameter is wrong."},
@@ -174,8 +181,7 @@ async def list_tool_calls(
     shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
     response = Reply(to_json(shown)).to_response()
     if page.cursor is not None:
-        kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-        response.headers["Link"] = f'</tool_calls?{urlencode([*kept, ("cursor", page.cursor)])}>; rel="next"'
+        response.headers["Link"] = write_link("/tool_calls", keep_query(request, page.cursor))
     return response
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
-from urllib.parse import urlencode
 
 from fastapi import Query
 from pydantic_core import to_json
@@ -18,7 +17,7 @@ from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import InvalidParameter, write_seconds
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.http.parameters import must_be
+from sidecall.kernel.http.parameters import must_be, write_link
 from sidecall.kernel.ports.contents import JSON, TEXT, KeptContent
 from sidecall.later import Later
 
@@ -190,6 +189,6 @@ def _cut(content_id: str, text: str, wanted: Wanted) -> Response:
     response = Response(excerpt.text.encode(errors="replace"), media_type=TEXT)
     if excerpt.rest is not None:
         asked = {"grep": wanted.word, "ignore_case": wanted.ignore_case and "true", "path": wanted.path}
-        query = urlencode({name: it for name, it in asked.items() if it} | {"lines": str(excerpt.rest)})
-        response.headers["Link"] = f'</contents/{content_id}?{query}>; rel="next"'
+        query = [*((name, it or None) for name, it in asked.items()), ("lines", str(excerpt.rest))]
+        response.headers["Link"] = write_link(f"/contents/{content_id}", query)
     return response

@@ -1,7 +1,7 @@
 """Routes for conversations."""
 
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic_core import to_json
@@ -11,11 +11,13 @@ from sidecall.features.conversations.forms import ConversationStory, ListedConve
 from sidecall.features.conversations.story import list_page, tell_story
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
+    NEXT_PAGE,
     WHOLE_NUMBER,
     LateRoute,
     is_readable,
     must_be_of_link,
     refuse_unknown_parameters,
+    write_link,
 )
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
@@ -37,7 +39,6 @@ FromConversation = Annotated[
 ConversationId = Annotated[
     str, Path(description="The conversation, as in the header `Sidecall-Conversation`.", max_length=LONGEST)
 ]
-_LINK = {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}}
 
 
 @router.get(
@@ -49,7 +50,7 @@ _LINK = {"Link": {"description": 'The next page, with `rel="next"`.', "schema": 
         200: {
             "model": list[ListedConversation],
             "description": "A page of conversations, the latest first.",
-            "headers": _LINK,
+            "headers": NEXT_PAGE,
         },
         **CALLER_PROBLEM,
         **describe_problems(_404="This server keeps no history.", _422="A parameter is wrong."),
@@ -68,8 +69,8 @@ async def list_conversations(
     shown, end = await list_page(parts, caller, limit, before)
     response = Reply(to_json(shown)).to_response()
     if end is not None:
-        query = urlencode({"limit": limit, "cursor": f"{end[0]!r}~{end[1]}"})
-        response.headers["Link"] = f'</conversations?{query}>; rel="next"'
+        asked = (("limit", limit), ("cursor", f"{end[0]!r}~{end[1]}"))
+        response.headers["Link"] = write_link("/conversations", asked)
     return response
 
 
@@ -79,7 +80,7 @@ async def list_conversations(
     summary="Tell a conversation",
     response_model=None,
     responses={
-        200: {"model": ConversationStory, "description": "What happened, the oldest first.", "headers": _LINK},
+        200: {"model": ConversationStory, "description": "What happened, the oldest first.", "headers": NEXT_PAGE},
         **CALLER_PROBLEM,
         **describe_problems(_404="There is no such conversation of yours.", _422="A parameter is wrong."),
     },
@@ -104,6 +105,5 @@ async def get_conversation(
     response = Reply(story.model_dump_json(exclude={"calls": {"__all__": {"message"}}}).encode()).to_response()
     if end is not None:
         path = f"/conversations/{quote(conversation_id, safe='')}"
-        query = urlencode({"limit": limit, "cursor": end})
-        response.headers["Link"] = f'<{path}?{query}>; rel="next"'
+        response.headers["Link"] = write_link(path, (("limit", limit), ("cursor", end)))
     return response

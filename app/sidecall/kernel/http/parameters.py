@@ -1,15 +1,15 @@
-"""Refuse unknown query parameters: a misspelled one must not be ignored silently.
+"""Read query parameters, and lead to the next page. Unknown ones are refused: a misspelled one must not be ignored.
 
 Numbers are accepted in their common forms only. Python also accepts others, such as `5_0` for 50.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
 from typing import Any, get_args, get_origin
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote_to_bytes, urlencode
 
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
@@ -54,6 +54,21 @@ def must_be(form: str, wanted: str) -> BeforeValidator:
         return value
 
     return BeforeValidator(look)
+
+
+# How the OpenAPI document describes the header of a page.
+NEXT_PAGE = {"Link": {"description": 'The next page, with `rel="next"`.', "schema": {"type": "string"}}}
+
+
+def write_link(path: str, asked: Iterable[tuple[str, Any]]) -> str:
+    """Return the header `Link` that leads to a page; parameters that are None are left out."""
+    query = urlencode([(name, value) for name, value in asked if value is not None])
+    return f'<{path}?{query}>; rel="next"'
+
+
+def keep_query(request: Request, cursor: str) -> list[tuple[str, str]]:
+    """Return the parameters of a request as they came, and the cursor of the next page."""
+    return [*((name, it) for name, it in request.query_params.multi_items() if name != "cursor"), ("cursor", cursor)]
 
 
 def must_be_of_link(form: str) -> BeforeValidator:

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from pydantic import BaseModel, Field
@@ -16,7 +15,7 @@ from sidecall.kernel.core.errors import UnknownTool, cut_name
 from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import LateRoute, keep_query, refuse_unknown_parameters, write_link
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.secrets import SecretListing
 from sidecall.kernel.ports.user_tokens import TokenListing
@@ -143,14 +142,8 @@ def _write(
     request: Request, tools: list[CompiledTool], choice: ToolChoice, stretch: Stretch, registry: Registry
 ) -> Listing:
     definitions, cursor = write_page(tools, choice, stretch, registry)
-    return make_listing(to_json(definitions), _link(request, cursor))
-
-
-def _link(request: Request, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
-    return f'</tools?{urlencode([*kept, ("cursor", cursor)])}>; rel="next"'
+    link = None if cursor is None else write_link("/tools", keep_query(request, cursor))
+    return make_listing(to_json(definitions), link)
 
 
 @router.get(
