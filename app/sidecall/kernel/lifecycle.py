@@ -100,6 +100,13 @@ class Lifecycle:
         """Seconds since the start."""
         return time.monotonic() - self._begun_at
 
+    async def ask_workers(self, topic: str, payload: Any = None) -> Any:
+        """Ask all workers of this server, and return what they have answered; None where this process is alone."""
+        try:
+            return None if self.peers is None else await self.peers.ask(topic, payload)
+        except ConnectionError:  # The supervisor is gone, and this worker ends.
+            return None
+
     def note_stuck(self, seconds: float) -> None:
         """Add seconds for which the event loop was blocked."""
         self.stuck_seconds += seconds

@@ -32,7 +32,7 @@ def require_fitting(certificate: Path, key: Path) -> None:
 
 
 class Certificates:
-    """A certificate and its key, of which new connections get what the files had when they were last read.
+    """A certificate and its key, as the files were when they were last read. New connections use them.
 
     An SSLContext keeps a certificate of each kind of key, so that one with another kind would not replace it: new
     connections get a context of their own instead.

@@ -73,14 +73,8 @@ def _describe(invocation: Invocation) -> CallEntry:
 
 async def _ask(parts: Parts, topic: str, asked: Mapping[str, str]) -> list[Any] | None:
     """Return the answers of all workers; None where this process is alone."""
-    peers = parts.lifecycle.peers
-    if peers is None:
-        return None
-    try:
-        found = await peers.ask(topic, asked)
-    except ConnectionError:  # The supervisor is gone, and this worker ends.
-        return None
-    return [answer for answer in found["answers"].values() if answer]
+    found = await parts.lifecycle.ask_workers(topic, asked)
+    return None if found is None else [answer for answer in found["answers"].values() if answer]
 
 
 async def _list_everywhere(parts: Parts, asked: Mapping[str, str]) -> list[CallEntry]:

@@ -31,11 +31,8 @@ def _keep(metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
 
 async def render_page(metrics: Metrics, lifecycle: Lifecycle, accept: str) -> tuple[bytes, str]:
     """Return the metrics of all workers and their media type; of one process where it is alone."""
-    if lifecycle.peers is None:
-        return await SERVER.run(metrics.render, accept)
-    try:
-        found = await lifecycle.peers.ask(METRICS)
-    except ConnectionError:  # The supervisor is gone, and this worker ends.
+    found = await lifecycle.ask_workers(METRICS)
+    if found is None:
         return await SERVER.run(metrics.render, accept)
     answers = {pid: families for pid, families in found["answers"].items() if families is not None}
     return await SERVER.run(metrics.render_all, accept, answers, found["past"])

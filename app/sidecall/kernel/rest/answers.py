@@ -71,6 +71,7 @@ def begin_answer(
         sent.dialect = form
     request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
+    # The last two are `goes_on_alone`, spelled out since every call passes here.
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
     ):

@@ -11,13 +11,14 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from sidecall.features.access.middleware import CALLER, HEADERS
+from sidecall.kernel.core.origin import CONVERSATION
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectSweep
 from sidecall.kernel.http.fast_path import SHOWN, DirectResponse, Reply, Shortcut
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
-from sidecall.kernel.ports.workspaces import HEADER, require_conversation
+from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.rest.answers import begin_answer
 from sidecall.kernel.rest.parts import Listing, Parts
 from sidecall.later import Later
@@ -68,8 +69,6 @@ ShownContextDep = Annotated[Mapping[str, Any], Depends(_read)]
 
 # Such a header has to be read, if only to be refused.
 SHOWN_CONTEXT = NAME.lower().encode()
-
-_CONVERSATION = HEADER.lower().encode()
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
@@ -191,7 +190,7 @@ def begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Req
         MissingContext: Its header names no conversation.
     """
     context = make_context(scope, receive, sweep=sweep)
-    if _CONVERSATION in scope[HEADERS]:
+    if CONVERSATION in scope[HEADERS]:
         require_conversation(context.headers, {})
     return context
 

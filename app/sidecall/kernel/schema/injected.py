@@ -68,7 +68,7 @@ class InjectedParameter(BaseModel, defer_build=True):
 def describe_injected(tool: CompiledTool) -> list[InjectedParameter]:
     """Describe the injected parameters of a tool in their order.
 
-    Parameters that the server fills for every call, such as the call's id, are left out: nobody has to supply them.
+    Parameters that the server fills for every call, such as the call's id, are left out.
     """
     annotations = {parameter.name: parameter.annotation for parameter in tool.parameters}
     found: list[InjectedParameter] = []
