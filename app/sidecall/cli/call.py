@@ -6,7 +6,6 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,7 +91,7 @@ async def _report_approval(pipeline: Pipeline, registry: Registry, request: Call
     tool = registry.get(request.call.name)
     if tool is None or tool.options.requires_approval is False:
         return
-    if (await pipeline.dry_run(replace(request, approved=False))).requires_approval:
+    if (await pipeline.dry_run(request.copy_with(approved=False))).requires_approval:
         typer.echo("On a server this call waits for a person's approval; here you gave yours by typing it.", err=True)
 
 

@@ -1,7 +1,7 @@
 """What a tool has answered to a call in a test, and the call that waits for a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
 from pydantic_core import from_json
@@ -181,7 +181,7 @@ class EventRecorder(Unobserved):
 
     def begin(self, invocation: Invocation) -> None:
         """Listen to a call from its beginning."""
-        invocation.request = replace(invocation.request, listener=self._hear)
+        invocation.request = invocation.request.copy_with(listener=self._hear)
 
     def finish(self, message: ToolMessage) -> Answer:
         """Return an answer with what was recorded."""

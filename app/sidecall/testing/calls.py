@@ -95,7 +95,7 @@ class CallRunner:
         approvals = self._ledger.approvals
         call = (await approvals.get(approval.id)).require_pending()
         self._supplies.tokens.known[approval.sign_in.provider] = token
-        request = replace(call.to_request(), resumes=approval.id)
+        request = call.to_request().copy_with(resumes=approval.id)
         async with self._open() as (pipeline, events):
             await approvals.decide(approval.id, Decision(decision="approve"), self._supplies.caller.subject)
             async with reopening(approvals, approval.id):

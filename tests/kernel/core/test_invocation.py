@@ -2,7 +2,6 @@
 
 import time
 import uuid
-from dataclasses import replace
 
 import pytest
 
@@ -55,7 +54,7 @@ def test_a_caller_may_shorten_the_time_and_never_lengthen_it(
     wait = tool("wait", timeout=own, description="Wait.")(lambda: None)
     before = time.monotonic()
 
-    invocation = new_invocation(replace(REQUEST, deadline=Deadline(before + callers, callers)), wait.compiled, None)
+    invocation = new_invocation(REQUEST.copy_with(deadline=Deadline(before + callers, callers)), wait.compiled, None)
     after = time.monotonic()
 
     assert invocation.deadline is not None

@@ -3,7 +3,6 @@
 import json
 import math
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -38,14 +37,14 @@ def test_a_call_is_read_back_as_it_was() -> None:
     again = CallRecord.from_json(record.to_json())
 
     assert again == record
-    assert again.to_request() == replace(REQUEST, id="018f", is_counted=True)
+    assert again.to_request() == REQUEST.copy_with(id="018f", is_counted=True)
 
 
 def test_the_deadline_of_a_call_can_be_kept() -> None:
     """On the clock that all machines share, for one that is run for its request alone."""
     deadline = Deadline(time.monotonic() + 60, 90.0)
 
-    kept = CallRecord.of(replace(REQUEST, deadline=deadline), "018f").keep_deadline(deadline)
+    kept = CallRecord.of(REQUEST.copy_with(deadline=deadline), "018f").keep_deadline(deadline)
     again = CallRecord.from_json(kept.to_json()).to_request().deadline
 
     assert kept.due is not None
@@ -172,7 +171,7 @@ def test_as_deep_as_json_from_outside_is_kept() -> None:
     call = CALL.model_copy(update={"args": {"x": _nested(199)}})
     request = CallRequest(call, state=_nested(200))
 
-    assert _reread(request).to_request() == replace(request, id="id", is_counted=True)
+    assert _reread(request).to_request() == request.copy_with(id="id", is_counted=True)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "nope"])
@@ -217,7 +216,7 @@ def test_what_proves_who_somebody_is_is_not_kept(name: str) -> None:
 def test_a_call_is_known_as_what_its_sender_says() -> None:
     """In place of its id, also once it is read back; a record of a call of which nothing is said is as it was."""
     records = [
-        CallRecord.of(replace(REQUEST, call=replace_id(call_id), known_as=known_as), "018f")
+        CallRecord.of(REQUEST.copy_with(call=replace_id(call_id), known_as=known_as), "018f")
         for call_id, known_as in (("call_1", "call_9"), ("call_2", "call_9"), ("call_1", None))
     ]
     again = [CallRecord.from_json(record.to_json()) for record in records]

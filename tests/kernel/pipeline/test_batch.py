@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import replace
 from itertools import count, groupby, pairwise
 from math import inf
 from time import monotonic
@@ -171,7 +170,7 @@ async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns(
         return ToolMessage("done", tool_call_id=request.call.id)
 
     async def send(name: str, caller: Caller, calls: int) -> None:
-        requests = [replace(_request("shout", name), caller=caller) for _ in range(calls)]
+        requests = [_request("shout", name).copy_with(caller=caller) for _ in range(calls)]
         await run_batch(run, Registry().get, requests, keep, portions)
 
     async def call() -> None:

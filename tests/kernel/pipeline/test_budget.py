@@ -2,7 +2,6 @@
 
 import random
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,7 +104,7 @@ async def test_what_is_kept_belongs_to_the_caller() -> None:
     """Whom a ledger keeps beside it."""
     kept = Kept()
     invocation = _invocation("a" * 1000)
-    invocation.request = replace(invocation.request, caller=Caller("ada", "acme"))
+    invocation.request = invocation.request.copy_with(caller=Caller("ada", "acme"))
 
     await keep_to(Budget(200, kept), invocation)
 

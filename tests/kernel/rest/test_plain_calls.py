@@ -1,10 +1,10 @@
 """A call in its usual form is read in one step, as the dialects would have read it."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from sidecall import Registry
 from sidecall.features.native_items.rest.received import ReceivedCall
@@ -56,7 +56,7 @@ EVERYDAY: dict[str, Any] = {
 def _compare(sent: ReceivedCall) -> ReceivedCall:
     """Return a call without the id that it was given here."""
     is_minted = sent.call.id.startswith("call_") and len(sent.call.id) == len("call_") + 32
-    return replace(sent, call=sent.call.model_copy(update={"id": "*"})) if is_minted else sent
+    return structs.replace(sent, call=sent.call.model_copy(update={"id": "*"})) if is_minted else sent
 
 
 @pytest.mark.parametrize("body", [pytest.param(body, id=name) for name, body in BODIES.items()])

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
@@ -103,8 +103,7 @@ async def decide(
             await keeping.keep()
         return await answer_rejected(pipeline, approvals, rejected.approval, call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = replace(
-        call.to_request(),
+    sent = call.to_request().copy_with(
         approved=True,
         rejection=rejection,
         resumes=approval_id,
@@ -114,7 +113,7 @@ async def decide(
     )
     request = await _edit(pipeline, sent, decision)
     decided = await approvals.decide(approval_id, decision, by.subject)
-    request = replace(request, decided=describe_decision(decided.approval))
+    request = request.copy_with(decided=describe_decision(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     return await finish(pipeline, approvals, request, entered, call)
@@ -124,7 +123,7 @@ def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: 
     """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
-        request = replace(ran.to_request(), resumes=approval.id, decided=describe_decision(approval))
+        request = ran.to_request().copy_with(resumes=approval.id, decided=describe_decision(approval))
         pipeline.note_end(request, message, kind)
 
 
@@ -292,7 +291,7 @@ async def _edit(pipeline: Pipeline, request: CallRequest, decision: Decision) ->
     """Replace the model's arguments by the person's, if there are any."""
     if decision.args is None:
         return request
-    edited = replace(request, call=request.call.model_copy(update={"args": decision.args}))
+    edited = request.copy_with(call=request.call.model_copy(update={"args": decision.args}))
     failure = await pipeline.check(edited)
     if failure is not None:
         raise InvalidDecision(failure.message, errors=list(failure.errors))

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from sidecall.features.approvals.decide import (
     DecisionTerms,
@@ -121,12 +120,12 @@ def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
 def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
     approval = record.approval
     if approval.sign_in is not None:
-        return replace(call.to_request(), resumes=approval.id)
+        return call.to_request().copy_with(resumes=approval.id)
     request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
-    request = replace(request, resumes=approval.id)
-    request = replace(request, approved=True, resumed=record.state, reply=approval.reason, decided=decided)
+    request = request.copy_with(resumes=approval.id)
+    request = request.copy_with(approved=True, resumed=record.state, reply=approval.reason, decided=decided)
     if approval.status == "rejected":
-        request = replace(request, rejection=CallRejected(approval.reason).message)
+        request = request.copy_with(rejection=CallRejected(approval.reason).message)
     return request
 
 
@@ -150,5 +149,5 @@ def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
     if call is None or call.lost:
         return
     message = refuse(CallExpired(EXPIRED_MIDWAY), call.tool_call).model_copy(update={"id": call.id})
-    request = replace(call.to_request(), resumes=record.approval.id, decided=describe_beginning(record))
+    request = call.to_request().copy_with(resumes=record.approval.id, decided=describe_beginning(record))
     pipeline.note_end(request, message, "expired")

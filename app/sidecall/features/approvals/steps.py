@@ -123,7 +123,7 @@ class Rules:
         invocation.request.decided = Decided.by_rule(rule)
         if rule.decision == "approve":
             raise ApprovedByRule(rule)
-        invocation.request = replace(invocation.request, rule=rule)
+        invocation.request = invocation.request.copy_with(rule=rule)
         raise CallRejected(rule.reason)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -155,7 +155,7 @@ class Flight:
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
         """Copy from an invocation what the tool needs, without parts that end with the first call."""
-        request = replace(invocation.request, listener=self._publish, presence=None, deadline=None, holder=None)
+        request = invocation.request.copy_with(listener=self._publish, presence=None, deadline=None, holder=None)
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(

@@ -1,7 +1,6 @@
 """Keep the secrets of a call out of its answer, its events and its log lines."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from sidecall.kernel.concurrency.backpressure import Pause
@@ -25,7 +24,7 @@ def hide_in_events(invocation: Invocation) -> None:
     if mask is None or listener is None:
         return
     heard = MaskedListener(mask, listener)
-    invocation.request = replace(invocation.request, listener=heard)
+    invocation.request = invocation.request.copy_with(listener=heard)
     invocation.tool_context.signals.listener = heard
 
 

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 
 from sidecall.features.approvals.decide import finish, keep_answer, reopening
 from sidecall.kernel.concurrency.coroutines import BegunWork
@@ -87,7 +86,7 @@ class SignInWaits:
     async def _resume_one(self, approval_id: str, by: str, _provider: str) -> Approval:
         record = await self._approvals.get(approval_id)
         call = record.require_pending()
-        request = replace(call.to_request(), resumes=approval_id)
+        request = call.to_request().copy_with(resumes=approval_id)
         await self._approvals.decide(approval_id, Decision(decision="approve"), by)
         async with reopening(self._approvals, approval_id):
             entered = await self._pipeline.gate.enter(request)

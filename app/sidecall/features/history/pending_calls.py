@@ -156,10 +156,10 @@ class PendingCalls:
         # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
             decision = self._keep_decision(request, tool)
-        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths, origin)
-        waiting, ended = self._waiting, (tool, caller, outcome, seconds, moment, request.is_remembered, kept)
-        waiting.append(_new(NotedCall, (invocation.id, call_id, *ended, *said)))
-        if len(waiting) == MANY:
+        cost = 0 if invocation.cost is None else invocation.cost.billionths
+        ended = (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets)
+        self._waiting.append(_new(NotedCall, (*ended, decision, cost, origin)))
+        if len(self._waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
 
     def _count(self, caller: Caller, conversation_id: str, calls: int = 0, errors: int = 0) -> None:

@@ -3,10 +3,11 @@
 import os
 import time
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from msgspec import Struct, field, structs
 from uuid_utils import uuid7
 
 from sidecall.kernel.concurrency.backpressure import Pause
@@ -59,8 +60,7 @@ class _Nothing(Mapping[str, Any]):
 NOTHING: Mapping[str, Any] = _Nothing()
 
 
-@dataclass(slots=True)
-class CallRequest:
+class CallRequest(Struct):
     """A ToolCall and what its sender, never the model, supplies with it.
 
     `approved` says that a person has approved the call, where its tool requires that; `rule` is the rule that decided,
@@ -98,9 +98,13 @@ class CallRequest:
     is_remembered: bool = False
     known_as: str | None = None
     begins: Callable[[], None] | None = None
-    wants_value: bool = field(default=False, compare=False)
-    origin: CallOrigin | None = field(default=None, compare=False)
+    wants_value: bool = False
+    origin: CallOrigin | None = None
     trace_id: str = ""
+
+    def copy_with(self, **changed: Any) -> "CallRequest":
+        """Return a copy with other values of these fields."""
+        return structs.replace(self, **changed)
 
 
 def wants_value(request: CallRequest) -> bool:
@@ -151,8 +155,7 @@ class GivenUp(Exception):
     """A call goes on although nobody waits for it any more."""
 
 
-@dataclass(slots=True)
-class Invocation:
+class Invocation(Struct):
     """One call on its way from stage to stage.
 
     Each field below the blank line is written by the stage named in its comment, and read by later stages.

@@ -39,6 +39,7 @@ def _read_trace(parent: str | None) -> str:
 
 def get_origin(invocation: Invocation) -> CallOrigin:
     """Return what a running call belongs to, once its span has begun."""
-    if invocation.origin is None:
-        invocation.origin = find_origin(invocation.request, invocation.trace_id)
-    return invocation.origin
+    origin = invocation.origin
+    if origin is None:
+        origin = invocation.origin = find_origin(invocation.request, invocation.trace_id)
+    return origin

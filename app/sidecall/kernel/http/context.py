@@ -1,9 +1,9 @@
 """The context of a request besides its body: built once, and passed on."""
 
 from collections.abc import Collection, Coroutine, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from msgspec import Struct, field
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
@@ -22,8 +22,7 @@ class BareHeaders(Headers):
     names_origin = False
 
 
-@dataclass(slots=True)
-class RequestContext:
+class RequestContext(Struct):
     """The sender of a request, its headers, whether it is still connected, and its deadline.
 
     `pinned` are the allowed contract hashes of its tool.
@@ -53,6 +52,6 @@ def make_context(
 ) -> RequestContext:
     """Gather what the server knows of a request; its connection is watched by a shared sweep."""
     named = scope.get(HEADERS)
-    is_bare = named is not None and PARENT not in named and CONVERSATION not in named
-    headers = BareHeaders(scope=scope) if is_bare else Headers(scope=scope)
+    bare = named is not None and PARENT not in named and CONVERSATION not in named
+    headers = (BareHeaders if bare else Headers)(scope=scope)
     return RequestContext(headers, caller_of(scope), DisconnectListener(receive, sweep), deadline)

@@ -71,8 +71,7 @@ class DisconnectListener:
         self._receive = receive
         self._sweep = sweep
         self._listener: asyncio.Task[None] | None = None
-        self._has_begun = False
-        self.is_gone = False
+        self._has_begun = self.is_gone = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
         """Do some work, but cancel it when the client disconnects.

@@ -8,10 +8,10 @@ same functions, and the same tests run against both.
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from types import MappingProxyType
 
+from msgspec import Struct, field
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import compile_path
@@ -147,15 +147,14 @@ _JSON = "application/json"
 _NAMES = 256
 
 
-@dataclass(slots=True)
-class Reply:
+class Reply(Struct):
     """The body of an answer, its status and its extra headers; may be sent many times."""
 
     body: bytes
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str = _JSON
-    _raw: list[tuple[bytes, bytes]] | None = field(default=None, repr=False, compare=False)
+    _raw: list[tuple[bytes, bytes]] | None = None
 
     @property
     def raw_headers(self) -> list[tuple[bytes, bytes]]:

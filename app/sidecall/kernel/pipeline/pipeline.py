@@ -1,7 +1,6 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage."""
 
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
@@ -264,12 +263,12 @@ async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Ite
 async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> None:
     """Run a call again from the first stage, after a rule has approved it."""
     invocation = running.invocation
-    request, services = replace(invocation.request, approved=True, rule=rule), invocation.services
+    request, services = invocation.request.copy_with(approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
     fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
     fresh.cost = invocation.cost
-    for field in fields(Invocation):  # The same object, which is watched.
-        setattr(invocation, field.name, getattr(fresh, field.name))
+    for name in Invocation.__struct_fields__:  # The same object, which is watched.
+        setattr(invocation, name, getattr(fresh, name))
     running.is_ending = False
     try:
         for step in plan.success:

@@ -38,6 +38,10 @@ class _Call(TypedDict):
     hash: NotRequired[Annotated[str, Field(max_length=128)] | None]
 
 
+# Most calls come with none of these, of which all but the last two mean something.
+_BESIDE = frozenset((*_Call.__annotations__, "caller", "cache_control"))
+
+
 @with_config(_EXACT)
 class _LangChainCall(_Call):
     name: str
@@ -188,10 +192,6 @@ def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
         said = form.read(body)
     except ValidationError:
         return None
-    # pydantic takes numbers that round to infinity.
-    for value in said.values():
-        if type(value) in NESTED and not is_finite(value):
-            return None
     return _join(form, said, registry)
 
 
@@ -203,19 +203,27 @@ def read_plain_item(item: Any, registry: Registry) -> ReceivedCall | None:
     if form is None:
         return None
     try:
-        return _join(form, form.check(item), registry)
+        return _join(form, form.check(item), registry, is_checked=True)
     except ValidationError:
         return None
 
 
-def _join(form: _Form, said: Any, registry: Registry) -> ReceivedCall | None:
+def _join(form: _Form, said: Any, registry: Registry, *, is_checked: bool = False) -> ReceivedCall | None:
     name, args, call_id, item = form.take(said)
     if form.is_usual is not None and not form.is_usual(name, registry.get(name)):
         return None
+    # pydantic takes numbers that round to infinity.
+    if type(args) is dict and not is_checked:
+        for value in args.values():
+            if type(value) in NESTED and not is_finite(value):
+                return None
     call_id = choose_call_id(None) if call_id is None else call_id
-    fields = {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item}
-    call, context = make_unchecked(ToolCall, fields), said.get("context") or {}
-    return ReceivedCall(call, form.dialect, said.get("state"), context, None, False, said.get("hash"))
+    call = make_unchecked(ToolCall, {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item})
+    if _BESIDE.isdisjoint(said):
+        return ReceivedCall(call, form.dialect, None, {})
+    if not is_checked and not is_finite(said):
+        return None
+    return ReceivedCall(call, form.dialect, said.get("state"), said.get("context") or {}, hash=said.get("hash"))
 
 
 def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:

@@ -10,11 +10,11 @@ from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import CALLER, HEADERS
-from sidecall.kernel.core.origin import CONVERSATION
+from sidecall.features.access.middleware import CALLER, HEADERS, caller_of
+from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
-from sidecall.kernel.http.context import RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectSweep
+from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 from sidecall.kernel.http.fast_path import SHOWN, DirectResponse, Reply, Shortcut
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
@@ -189,8 +189,11 @@ def begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Req
     Raises:
         MissingContext: Its header names no conversation.
     """
+    named = scope[HEADERS]
+    if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
+        return RequestContext(BareHeaders(scope=scope), caller_of(scope), DisconnectListener(receive, sweep))
     context = make_context(scope, receive, sweep=sweep)
-    if CONVERSATION in scope[HEADERS]:
+    if CONVERSATION in named:
         require_conversation(context.headers, {})
     return context
 

@@ -44,7 +44,8 @@ def validate(invocation: Invocation) -> None:
         raise
     except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    _drop_repeated(invocation)
+    if invocation.repaired or invocation.ignored:
+        _drop_repeated(invocation)
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
     invocation.values = values

@@ -1,9 +1,9 @@
 """A parsed call."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import ValidationError
 from uuid_utils import uuid4
 
@@ -17,8 +17,7 @@ from sidecall.kernel.schema.explain import explain
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
 
 
-@dataclass(slots=True)
-class ReceivedCall:
+class ReceivedCall(Struct):
     """A call as it was understood, its dialect, and what came with it.
 
     `is_async` is true when the model does not wait for the answer; `hash` is the contract of the tool that the program
