@@ -1,8 +1,11 @@
 """The answer of a read-only tool is given again, and calls that come together share a run."""
 
 import asyncio
+import threading
+from typing import Annotated, Any, ClassVar
 
 import pytest
+from pydantic import BeforeValidator
 
 from sidecall import Cache, ToolException, tool
 from sidecall.kernel.core.deadline import allow_seconds
@@ -183,3 +186,32 @@ async def test_max_age_bounds_what_is_taken(runs: Runs) -> None:
     said = [(await ask(pipeline, headers={"cache-control": f"max-age={age}"})).content for age in (20, 5)]
 
     assert said == ["tea 5 1", "tea 5 2"]
+
+
+class Witness:
+    """Note in which thread it is written."""
+
+    threads: ClassVar[list[int]] = []
+
+    def __reduce__(self) -> tuple[type["Witness"], tuple[()]]:
+        """Be made anew."""
+        self.threads.append(threading.get_ident())
+        return (Witness, ())
+
+
+@pytest.mark.parametrize(("count", "is_here"), [(3, True), (49_000, False)], ids=["few", "many"])
+async def test_the_key_of_many_values_is_made_beside_the_event_loop(*, count: int, is_here: bool) -> None:
+    """It takes a tenth of a second for what a call may hold."""
+
+    @tool(cache=Cache(ttl=60), annotations=READS)
+    async def weigh(values: list[int], by: Annotated[Any, BeforeValidator(lambda _: Witness())]) -> int:
+        """Weigh values."""
+        return len(values)
+
+    pipeline = serve(weigh)
+    Witness.threads.clear()
+
+    said = [(await ask(pipeline, "weigh", {"values": [1] * count, "by": 1})).content for _ in range(2)]
+
+    assert said == [str(count)] * 2
+    assert {thread == threading.get_ident() for thread in Witness.threads} == {is_here}

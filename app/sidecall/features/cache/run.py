@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecall.features.cache.answers import Caching, Flight, FlightResult, KeptAnswer, KeptAnswers
+from sidecall.kernel.concurrency.pools import ARGUMENTS
+from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import Cache
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.json_data.bulk import is_long
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.format import format_output
 
@@ -141,7 +144,7 @@ class RunCached:
         cache = invocation.tool.options.cache
         assert cache is not None
         freshness = read_freshness(invocation.request.headers)
-        key = self._make_key(invocation, cache) if freshness.may_keep and not _is_special(invocation) else None
+        key = await self._find_key(invocation, cache) if freshness.may_keep and not _is_special(invocation) else None
         if key is None:
             await _prepare(invocation)
             await self._run(invocation)
@@ -215,6 +218,12 @@ class RunCached:
         waits = format_output(invocation)
         if waits is not None:
             await waits
+
+    async def _find_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
+        """Make the key of a call; that of one with large arguments in a thread."""
+        if is_long(invocation.args):
+            return await ARGUMENTS.run_for(key_of(invocation.request.caller), self._make_key, invocation, cache)
+        return self._make_key(invocation, cache)
 
     def _make_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
         """Make the key of a call from all inputs of its tool; None where they cannot be written."""
