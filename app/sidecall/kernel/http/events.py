@@ -179,6 +179,11 @@ class Events:
                 self._event = memoryview(self._join(event))
                 del event  # Else it would stay when it is forgotten.
 
+    @property
+    def is_last_piece(self) -> bool:
+        """Whether the stream ends with the piece that was yielded last."""
+        return len(self._event) <= PIECE and bool(self._queue) and self._queue[0] is None
+
     async def _wait(self) -> bool:
         """Wait until something is queued; return False after a silence that a comment should end."""
         self._waiter = self._loop.create_future()
