@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -55,7 +54,9 @@ class Events:
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Queue an event of a tool, from any thread; without room, return the held part."""
-        size = sum(len(text) for text in said.values() if type(text) is str)
+        size = 0
+        for text in said.values():
+            size += len(text) if type(text) is str else 0
 
         def write() -> bytes:
             return write_event(kind, write_plainly({"tool_call_id": call_id, **said}))
@@ -79,7 +80,8 @@ class Events:
         return self._has_room(size, is_held=True) and self._write(write, partial(self._has_room, is_held=True))
 
     def _has_room(self, size: int, *, is_held: bool = False) -> bool:
-        count, waiting = self._count, self._coming_bytes + self.size
+        # Spelled out, since every event asks twice.
+        count, waiting = len(self._coming) + len(self._queue) + self._joined, self._coming_bytes + self.size
         if is_held and not count and not waiting:
             return True
         return count < _MOST and waiting + size <= _MOST_BYTES and self._backlog.has_room(size)
@@ -89,7 +91,7 @@ class Events:
         return len(self._coming) + len(self._queue) + self._joined
 
     def _write(self, write: Callable[[], bytes], has_room: Callable[[int], bool]) -> bool:
-        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+        try:
             event = write()
             with self._lock:
                 if not has_room(len(event)):
@@ -99,6 +101,8 @@ class Events:
                 self._coming_bytes += len(event)
             if is_first:  # What comes before the loop has its turn is taken in with it.
                 self._loop.call_soon_threadsafe(self._take_in)
+        except (ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+            pass
         return True
 
     def _take_in(self) -> None:
@@ -123,7 +127,8 @@ class Events:
             event = b"".join([*(write_event("missed", it) for it in told), event])
         self._queue.append(event)
         self.size += len(event)
-        self._wake(has_event=True)
+        if self._waiter is not None:
+            self._wake(has_event=True)
         self._backlog.add(self, len(event))
 
     def _wake(self, *, has_event: bool) -> None:

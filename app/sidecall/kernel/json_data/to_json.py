@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
-from contextlib import suppress
 from types import GeneratorType
 from typing import Any
 
@@ -137,9 +136,11 @@ def write_plainly(said: Mapping[str, Any]) -> bytes:
     Raises:
         ValueError: JSON cannot say it.
     """
-    if all(type(value) in _SCALARS for value in said.values()):
-        with suppress(ValueError):  # A text that has no UTF-8 form.
+    if _SCALARS.issuperset(map(type, said.values())):
+        try:
             return to_json(said, inf_nan_mode="null")
+        except ValueError:  # A text has no UTF-8 form.
+            pass
     return to_json(to_plain(said))
 
 
