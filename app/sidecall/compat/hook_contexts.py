@@ -30,6 +30,13 @@ def find_context_type(function: Callable[..., Any]) -> Any:
 
 def plan_own_reading(function: Callable[..., Any]) -> ReadContext | None:
     """Plan how the context is read for a tool's function; None without a usable type."""
+    said = function.__annotations__.values() if inspect.isfunction(function) else ()
+    if (
+        said
+        and not hasattr(function, "__wrapped__")
+        and all(isinstance(it, type) and not _is_context(it) for it in said)
+    ):
+        return None  # As for most, whose signature needs no reading for that.
     try:
         annotations = [it.annotation for it in read_signature(function).parameters if _is_context(it.annotation)]
         return plan_reading(annotations[0]) if annotations else None

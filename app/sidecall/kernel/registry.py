@@ -6,6 +6,7 @@ from typing import Any
 
 from sidecall.features.contract.lock import KnownContracts
 from sidecall.features.search.index import ToolIndex
+from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from sidecall.kernel.core.guardrails import (
@@ -191,11 +192,12 @@ class Registry:
                 this server.
         """
         fresh: dict[str, CompiledTool] = {}
-        for offered in (*tools, *self._list_sourced(gives_way=False)):
-            tool = offered if isinstance(offered, CompiledTool) else offered.compiled
-            other = fresh.setdefault(tool.name, tool)
-            if other is not tool:
-                fresh |= _part(other, tool)
+        with pause_collector():  # A tool is some thousand objects that stay.
+            for offered in (*tools, *self._list_sourced(gives_way=False)):
+                tool = offered if isinstance(offered, CompiledTool) else offered.compiled
+                other = fresh.setdefault(tool.name, tool)
+                if other is not tool:
+                    fresh |= _part(other, tool)
         find_implementers(fresh.values())
         if self.check is not None:
             for tool in (*fresh.values(), *self._list_sourced(gives_way=True)):

@@ -19,6 +19,9 @@ VALUES = {
     "object of many names": {f"name {number}": [number] for number in range(12_000)},
     "lists in a list": [_ROWS[:300]] * 50,
     "lists in lists": [[[[1] * 30] * 30] * 30] * 2,
+    "long texts": ["é" * 100_000] * 40,
+    "one long list": [[1] * 30_000],
+    "one name": {"é": {"a": _ROWS}},
     "numbers as names": {"rows": {number: number for number in range(12_000)}},
     "small": [1, {"a": None}],
 }
@@ -69,6 +72,19 @@ def test_on_an_event_loop_nothing_is_cut() -> None:
 
     assert asyncio.run(work()) == json.dumps(_ROWS)
     assert len(written) == 1
+
+
+def test_rows_are_written_some_thousand_values_at_a_time() -> None:
+    """Not one by one, which would take several times as long; what is reduced to plain values is so as well."""
+    sizes: list[int] = []
+
+    def write(value: Any) -> bytes:
+        sizes.append(len(value))
+        return to_json(value)
+
+    write_pieces([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}] * 16_000, write, b",", b":")
+
+    assert [size for size in sizes if size] == [1000] * 16
 
 
 class Crashes:

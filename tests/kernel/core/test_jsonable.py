@@ -1,12 +1,14 @@
 """Whatever a tool returns is said as JSON that anybody can read, or refused."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import IntEnum, StrEnum
 from pathlib import PurePosixPath
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel, Field, v1
@@ -40,6 +42,25 @@ class Point:
     """A plain dataclass."""
 
     x: float
+
+
+class Shade(StrEnum):
+    """A text with a name."""
+
+    DARK = "dark"
+
+
+class Level(IntEnum):
+    """A number with a name."""
+
+    HIGH = 3
+
+
+class Place(NamedTuple):
+    """A series with names."""
+
+    x: int
+    y: int
 
 
 HUGE = pytest.param(10**5000, id="more digits than Python writes")
@@ -149,6 +170,15 @@ def test_values_are_said_as_json_text(value: Any, text: str) -> None:
         ([Point(math.inf)], [{"x": None}]),
         ({"a": "\ud800"}, {"a": "?"}),
         ((1, 2), [1, 2]),
+        (OrderedDict(a=1, b=(None, True)), {"a": 1, "b": [None, True]}),
+        ({None: 1, True: 2, 1.5: 3, 7: 4}, {"null": 1, "true": 2, "1.5": 3, "7": 4}),
+        ({1: "a", "1": "b"}, {"1": "b"}),
+        ({"a": [Shade.DARK, Level.HIGH, Place(1, 2)]}, {"a": ["dark", 3, [1, 2]]}),
+        ({"said": (it for it in "ab"), "nan": math.nan}, {"said": ["a", "b"], "nan": None}),
+        ([{"said": (it for it in "ab")}, "\ud800", PurePosixPath("a")], [{"said": ["a", "b"]}, "?", "a"]),
+        ({"\ud800": {"none": {None: math.inf}}}, {"?": {"none": {"null": None}}}),
+        ([1e16, 1e-7, -0.0, 10**30], [1e16, 1e-7, -0.0, 10**30]),
+        ([b"\x00", {3}, datetime(2030, 1, 2, tzinfo=UTC)], ["AA==", [3], "2030-01-02T00:00:00Z"]),
     ],
 )
 def test_values_are_reduced_to_what_json_has(value: Any, plain: Any) -> None:

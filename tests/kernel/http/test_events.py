@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import pytest
+
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import Events
 
@@ -33,11 +35,36 @@ async def test_an_answer_that_was_read_makes_no_room_that_it_did_not_take() -> N
     _told(events, 100)
     await asyncio.sleep(0)
     events.end()
-    waiting = [piece async for piece in reader]
+    waiting = b"".join([piece async for piece in reader])
 
     assert answer.startswith(b"event: message\n")
-    assert 40 < len(waiting) < 105
-    assert sum(map(len, waiting)) <= 1024 * 1024
+    assert 40 < waiting.count(b"event: progress\n") < 105
+    assert len(waiting) <= 1024 * 1024
+
+
+async def test_what_waits_goes_out_in_one_piece() -> None:
+    """As far as the network takes it at once; no event is torn for that."""
+    events = Events(Backlog(), bytes)
+    reader = aiter(events)
+    _told(events, 14)
+    events.answer("message", b"{}")
+    events.end()
+
+    pieces = [piece async for piece in reader]
+
+    assert [piece.count(b"event: ") for piece in pieces] == [6, 6, 3]
+    assert [piece.endswith(b"\n\n") for piece in pieces] == [True] * 3
+
+
+async def test_the_loop_is_woken_once_for_all_that_comes_in_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many events that are."""
+    woken = []
+    events = Events(Backlog(), bytes)
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_soon_threadsafe", woken.append)
+
+    _told(events, 20)
+
+    assert len(woken) == 1
 
 
 async def test_progress_finds_room_again_when_events_are_read() -> None:

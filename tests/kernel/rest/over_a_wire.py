@@ -21,7 +21,7 @@ def is_sound(sent: Sent) -> bool:
     texts = [text for header in headers for text in header]
     return (
         method in _METHODS
-        and not any("event-stream" in text for text in texts)
+        and not any("event-stream" in text.lower() for text in texts)
         and (lengths == [str(len(body))] or (not lengths and not body))
         and all(text.isascii() and text.isprintable() and text == text.strip() for text in texts)
     )

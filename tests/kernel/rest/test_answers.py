@@ -17,7 +17,7 @@ from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.rest.answers import answer_call, answer_calls
 from sidecall.kernel.rest.dialects import read_call
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.plain_calls import read_call_text
+from sidecall.kernel.rest.plain_calls import read_other_call
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer
@@ -140,7 +140,7 @@ async def test_a_request_has_what_came_beside_its_call() -> None:
     presence = DisconnectListener(Peer().receive)
     context = RequestContext({"x-tenant": "acme"}, caller, presence, deadline=Deadline(12.5, 1.0))
 
-    request = make_request(read_call_text(_body(state=1, context={"k": 2}), NO_TOOLS), context)
+    request = make_request(read_other_call(_body(state=1, context={"k": 2}), NO_TOOLS), context)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
     assert (request.state, request.context, request.headers) == (1, {"k": 2}, {"x-tenant": "acme"})

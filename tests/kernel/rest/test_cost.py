@@ -3,6 +3,7 @@
 Whoever makes the way of a call shorter, or longer for a good reason, writes the new number here.
 """
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sidecall import Registry
+from sidecall import Registry, ToolContext, tool
 from sidecall.features.toolkits.table import TOOLKITS, find_files
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.lifecycle import Lifecycle
@@ -24,6 +25,7 @@ from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized
 from tests.kit.callers.keys import write_keys
 from tests.kit.tools import echo
 
+_CALL_OFTEN = b'{"name": "report_often", "args": {"times": %d}, "id": "call_1"}'
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
 COUNTED = {"POST /tool_calls": 79, "GET /tools": 14}
@@ -32,6 +34,15 @@ DOORS_COUNTED = {"POST /tools/echo/call": 91, "GET /tools/echo": 17, "GET /healt
 # The same of a call in each form.
 FORMS_COUNTED = {"langchain": 77, "openai": 90, "openai-responses": 90, "anthropic": 85, "gemini": 87}
 ALLOWED = 1.1
+
+
+@tool
+async def report_often(times: int, context: ToolContext) -> str:
+    """Tell of progress, and then let the loop have its turn."""
+    for number in range(times):
+        context.report_progress(number, times, "on the way")
+    await asyncio.sleep(0)
+    return "done"
 
 
 async def _count(app: Application, target: str, *headers: tuple[str, str], call: bytes = CALL) -> int:
@@ -126,6 +137,24 @@ async def test_a_call_over_mcp_costs_no_more_than_it_did(
     message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
 
     assert await _count(app, "POST /mcp", *headers, call=message) <= counted * ALLOWED
+
+
+_EVENTS = ("accept", "text/event-stream")
+
+
+async def test_a_call_as_events_is_answered_in_front_of_the_framework() -> None:
+    """In one task of its own, and one piece; a third of the functions are the event loop's."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
+
+    assert await _count(app, "POST /tool_calls", _EVENTS) <= 239 * ALLOWED
+
+
+async def test_an_event_of_progress_costs_little_more_than_its_text() -> None:
+    """The loop is woken, and the network written to, once for many."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([report_often]))
+    few, many = [await _count(app, "POST /tool_calls", _EVENTS, call=_CALL_OFTEN % times) for times in (100, 200)]
+
+    assert (many - few) / 100 <= 16 * ALLOWED
 
 
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:

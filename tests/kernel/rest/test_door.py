@@ -19,7 +19,7 @@ from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.rest.app import build_api
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from tests.kernel.rest.over_a_wire import Server, is_sound
-from tests.kernel.rest.two_ways import DOORS, FORMS, HOSTILE, ORDINARY, Sent, ask, comparable, make_app
+from tests.kernel.rest.two_ways import DOORS, FORMS, HOSTILE, ORDINARY, STREAMS, Sent, ask, comparable, make_app
 from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 
 CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
@@ -38,7 +38,7 @@ def behind() -> Application:
 
 
 @pytest.mark.parametrize(
-    "sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE | FORMS | DOORS).items()]
+    "sent", [pytest.param(sent, id=name) for name, sent in (ORDINARY | HOSTILE | FORMS | DOORS | STREAMS).items()]
 )
 async def test_both_ways_answer_alike(in_front: Application, behind: Application, sent: Sent) -> None:
     """The first time, and when the answer is remembered."""
@@ -100,7 +100,21 @@ async def test_what_waits_for_a_person_is_kept_the_same(in_front: Application, b
 PLAIN: list[Any] = [
     pytest.param("POST", "/tool_calls", sized(CALL), True, id="a call"),
     pytest.param("POST", "/tool_calls", sized(CALL, ("accept", "application/json")), True, id="a call that says more"),
-    pytest.param("POST", "/tool_calls", sized(CALL, ("accept", "text/event-stream")), False, id="one for events"),
+    pytest.param("POST", "/tool_calls", sized(CALL, ("accept", "text/event-stream")), True, id="one for events"),
+    pytest.param(
+        "POST",
+        "/tool_calls",
+        sized(CALL, ("accept", "text/event-stream"), ("prefer", "wait=5")),
+        False,
+        id="one for events that is remembered",
+    ),
+    pytest.param(
+        "POST",
+        "/tool_calls",
+        sized(CALL, ("accept", "application/json, text/event-stream;q=0.5")),
+        False,
+        id="one for events at need",
+    ),
     pytest.param("POST", "/tool_calls?format=openai", sized(CALL), False, id="one with a query"),
     pytest.param("PUT", "/tool_calls", sized(CALL), False, id="another method"),
     pytest.param("POST", "/tool_calls/batch?format=openai", sized(CALL), False, id="a batch with a query"),

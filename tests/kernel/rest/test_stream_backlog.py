@@ -95,7 +95,7 @@ async def test_the_stream_that_has_stood_still_for_longest_ends() -> None:
     assert got == [["message", "error"], ["message"], ["message"]]
     problem = whole_events_in(slow)[-1][1]
     assert (problem["type"], problem["status"], problem["retryable"]) == ("urn:sidecall:problem:slow-reader", 503, True)
-    assert slow.sent[-1] == {"type": "http.response.body", "body": b""}
+    assert slow.sent[-1]["more_body"] is False
 
 
 async def test_an_event_that_is_half_sent_is_not_followed_by_another() -> None:

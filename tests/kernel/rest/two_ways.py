@@ -222,6 +222,30 @@ DOORS: dict[str, Sent] = {
     **{f"one tool, if-none-match: {tag!r}": ("GET", "/tools/echo", [("if-none-match", tag)], b"") for tag in _TAGS},
 }
 
+_EVENTS = ("accept", "text/event-stream")
+# The same, where the answer is asked for as events.
+STREAMS: dict[str, Sent] = {
+    f"{name}, as events": (method, target, [*headers, _EVENTS], body)
+    for name, (method, target, headers, body) in (
+        *((name, sent) for name, sent in ORDINARY.items() if sent[0] == "POST"),
+        *((name, sent) for name, sent in FORMS.items() if name.startswith(("openai:", "gemini:"))),
+        *((name, sent) for name, sent in DOORS.items() if sent[1] == "/tool_calls/batch"),
+        *(
+            (f"{name}: {value}", _post(_ECHO, (name, value)))
+            for name, value in (
+                ("prefer", "wait=5"),
+                ("idempotency-key", "key-1"),
+                ("if-match", '"nope"'),
+                ("cache-control", "no-cache"),
+                ("x-sidecall-conversation", "no conversation"),
+                ("x-request-id", "mine-1"),
+            )
+        ),
+        ("a body that is none", _post(b"{")),
+        ("a call with a webhook", _post({**_ECHO, "callback_url": "https://example.com/"})),
+    )
+}
+
 _LENGTHS = ["0", "1", "+5", "-1", "5 ", "0x10", "1_0", "0" * 30 + "5", "9" * 17, "9" * 18, "9" * 5000, "²", "nope", ""]
 _TYPES = [
     "application/json; charset=utf-8",
@@ -233,7 +257,11 @@ _TYPES = [
     "",
     "application/json, text/plain",
 ]
-_ACCEPTS = ["*/*", "application/json", "text/html", "text/event-stream", "text/event-stream, */*", ""]
+_ACCEPTS = [
+    *("*/*", "application/json", "text/html", "text/event-stream", "text/event-stream, */*", "", "TEXT/Event-Stream"),
+    *("text/event-stream;q=0.5, application/json", "application/json;q=0.5, text/event-stream"),
+    *("text/event-stream;q=0", "x/event-stream", '"text/event-stream"', "text/event-streams"),
+]
 _IDS = ["mine-1", "a" * 128, "a" * 129, "with space", "é", "x\r\ny", ""]
 
 HOSTILE: dict[str, Sent] = {

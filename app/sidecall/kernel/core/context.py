@@ -65,6 +65,8 @@ class Caller:
 ANONYMOUS = Caller(scopes=EVERYTHING)
 
 
+_log = logging.getLogger("sidecall.tool")
+
 # Characters of an id that are logged; who sends one may make it as long as a body.
 _MOST_OF_ID = 256
 # What is left out says so in about as many; so nothing is cut twice.
@@ -330,7 +332,8 @@ class ToolContext(RunContextWrapper[Context]):
 
     def report_progress(self, done: float, total: float | None = None, message: str = "") -> None:
         """Do the same in a sync tool."""
-        self.log.debug("progress %s of %s %s", done, total, message)
+        if _log.isEnabledFor(logging.DEBUG):  # An adapter for each would take longer than all the rest.
+            self.log.debug("progress %s of %s %s", done, total, message)
         self.signals.say("progress", self.tool_call_id, {"done": done, "total": total, "message": message})
 
     async def read_content(self, content_id: str) -> ContentBody:
@@ -381,4 +384,4 @@ class ToolContext(RunContextWrapper[Context]):
     def log(self) -> CallLog:
         """The logger `sidecall.tool`; its lines carry the tool's name and the call's id."""
         ids = {"tool": self.tool_name, "call_id": cut_id(self.tool_call_id), "invocation_id": self.invocation_id}
-        return CallLog(logging.getLogger("sidecall.tool"), ids)
+        return CallLog(_log, ids)

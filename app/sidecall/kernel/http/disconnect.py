@@ -12,8 +12,8 @@ from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outsi
 
 T = TypeVar("T")
 
-# Most calls are over by then, and never need to be watched.
-_LET_BE = 0.05
+# Seconds. Most calls are over by then, and never need to be watched.
+LET_BE = 0.05
 
 
 async def until_gone(receive: Receive) -> None:
@@ -59,7 +59,7 @@ class DisconnectSweep:
     def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         # Of no request's context: a round belongs to none, and would keep what hangs on it.
-        loop.call_later(_LET_BE, self._go_round, context=Context())
+        loop.call_later(LET_BE, self._go_round, context=Context())
 
 
 class DisconnectListener:
@@ -106,7 +106,7 @@ class DisconnectListener:
         timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[Any] | None = task
         if self._sweep is None or not self._sweep.add(self, loop):
-            timer = loop.call_later(_LET_BE, self.start, context=Context())
+            timer = loop.call_later(LET_BE, self.start, context=Context())
         try:
             return await await_rest(work, awaited)
         except asyncio.CancelledError:

@@ -2,9 +2,8 @@
 
 import asyncio
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.json_data.to_json import write_plainly
 
 MEDIA_TYPE = "text/event-stream"
 # Seconds of silence after which a comment keeps proxies from closing the connection.
@@ -38,24 +37,29 @@ class Events:
             when_cut: Is called when the reader is cut off, and says what its last event tells it.
         """
         self._loop = asyncio.get_running_loop()
-        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._queue: deque[bytes | None] = deque()
+        self._waiter: asyncio.Future[bool] | None = None  # of the reader, while nothing is queued
         self._backlog = backlog
         self._when_cut = when_cut
-        self._event = memoryview(b"")  # what the reader has not taken of the event that it is at
+        self._event = memoryview(b"")  # what the reader has not taken of the events that it is at
+        self._joined = 0  # how many these are besides one
         self._is_torn = False
         self._is_closed = False
         self._lock = threading.Lock()
-        self._coming = self._coming_bytes = 0
+        self._coming: list[bytes] = []  # from any thread, since the loop was woken for it
+        self._coming_bytes = 0
         self._reading = Reading()
         self._missed: Counter[str] = Counter()  # by the ids of calls, what was left out and not yet told
         self.size = 0
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Queue an event of a tool, from any thread; without room, return the held part."""
-        size = sum(len(text) for text in said.values() if type(text) is str)
+        size = 0
+        for text in said.values():
+            size += len(text) if type(text) is str else 0
 
         def write() -> bytes:
-            return write_event(kind, to_json(to_plain({"tool_call_id": call_id, **said})))
+            return write_event(kind, write_plainly({"tool_call_id": call_id, **said}))
 
         if self.pass_on(write, size):
             return None
@@ -76,31 +80,36 @@ class Events:
         return self._has_room(size, is_held=True) and self._write(write, partial(self._has_room, is_held=True))
 
     def _has_room(self, size: int, *, is_held: bool = False) -> bool:
-        count, waiting = self._count, self._coming_bytes + self.size
+        # Spelled out, since every event asks twice.
+        count, waiting = len(self._coming) + len(self._queue) + self._joined, self._coming_bytes + self.size
         if is_held and not count and not waiting:
             return True
         return count < _MOST and waiting + size <= _MOST_BYTES and self._backlog.has_room(size)
 
     @property
     def _count(self) -> int:
-        return self._coming + self._queue.qsize()
+        return len(self._coming) + len(self._queue) + self._joined
 
     def _write(self, write: Callable[[], bytes], has_room: Callable[[int], bool]) -> bool:
-        with suppress(ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+        try:
             event = write()
             with self._lock:
                 if not has_room(len(event)):
                     return False
-                self._coming += 1
+                is_first = not self._coming
+                self._coming.append(event)
                 self._coming_bytes += len(event)
-            self._loop.call_soon_threadsafe(self._take_in, event)
+            if is_first:  # What comes before the loop has its turn is taken in with it.
+                self._loop.call_soon_threadsafe(self._take_in)
+        except (ValueError, RuntimeError):  # What JSON cannot say, and a loop that has ended.
+            pass
         return True
 
-    def _take_in(self, event: bytes) -> None:
+    def _take_in(self) -> None:
         with self._lock:
-            self._coming -= 1
-            self._coming_bytes -= len(event)
-        self._put(event)
+            coming, self._coming, self._coming_bytes = self._coming, [], 0
+        for event in coming:
+            self._put(event)
 
     def _miss(self, call_id: str) -> None:
         """Count an event of a call that was dropped."""
@@ -116,17 +125,26 @@ class Events:
                 missed, self._missed = self._missed, Counter()
             told = [to_json({"tool_call_id": call_id, "count": count}) for call_id, count in missed.items()]
             event = b"".join([*(write_event("missed", it) for it in told), event])
-        self._queue.put_nowait(event)
+        self._queue.append(event)
         self.size += len(event)
+        if self._waiter is not None:
+            self._wake(has_event=True)
         self._backlog.add(self, len(event))
+
+    def _wake(self, *, has_event: bool) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(has_event)
 
     def answer(self, kind: str, body: bytes) -> None:
         """Queue an event that is never dropped, after the present ones."""
-        self._loop.call_soon(self._put, write_event(kind, body))
+        self._take_in()
+        self._put(write_event(kind, body))
 
     def end(self) -> None:
         """End the stream after the queued events."""
-        self._loop.call_soon(self._queue.put_nowait, None)
+        self._take_in()
+        self._queue.append(None)
+        self._wake(has_event=True)
 
     def cut(self) -> None:
         """Discard the queue, accept nothing more, and end the stream with an event that says so.
@@ -136,16 +154,16 @@ class Events:
         self._is_torn = len(self._event) > PIECE
         last = write_event("error", self._when_cut())
         self.close()
-        self._queue.put_nowait(last)
-        self._queue.put_nowait(None)
+        self._queue += (last, None)
+        self._wake(has_event=True)
 
     def close(self) -> None:
         """Discard the queue and the listeners, and accept nothing more."""
         self._is_closed = True
         self._when_cut = bytes
         self._event = memoryview(b"")
-        while not self._queue.empty():
-            self._queue.get_nowait()
+        self._joined = 0
+        self._queue.clear()
         size, self.size = self.size, 0
         self._backlog.take(self, size)
         self._reading.wake()
@@ -157,21 +175,43 @@ class Events:
                 piece = bytes(self._event[:PIECE])
                 yield piece
                 self._took(len(piece))
-                continue
-            try:
-                # Not `wait_for`, whose task may take an event and lose it when the reader is cancelled.
-                async with asyncio.timeout(KEEP_ALIVE):
-                    event = await self._queue.get()
-            except TimeoutError:
-                yield STILL_WORKING
-                continue
-            if event is None:
+            elif not self._queue:
+                if not await self._wait():
+                    yield STILL_WORKING
+            elif (event := self._queue.popleft()) is None:
                 return
-            self._event = memoryview(event)
-            del event  # Else it would stay when it is forgotten.
+            else:
+                self._event = memoryview(self._join(event))
+                del event  # Else it would stay when it is forgotten.
+
+    @property
+    def is_last_piece(self) -> bool:
+        """Whether the stream ends with the piece that was yielded last."""
+        return len(self._event) <= PIECE and bool(self._queue) and self._queue[0] is None
+
+    async def _wait(self) -> bool:
+        """Wait until something is queued; return False after a silence that a comment should end."""
+        self._waiter = self._loop.create_future()
+        timer = self._loop.call_later(KEEP_ALIVE, partial(self._wake, has_event=False))
+        try:
+            return await self._waiter
+        finally:
+            timer.cancel()
+            self._waiter = None
+
+    def _join(self, first: bytes) -> bytes:
+        """Return an event with the queued ones that fit into a piece with it; none is torn for that."""
+        joined, size = [first], len(first)
+        while self._queue and (event := self._queue[0]) is not None and size + len(event) <= PIECE:
+            joined.append(event)
+            size += len(event)
+            self._queue.popleft()
+        self._joined = len(joined) - 1
+        return b"".join(joined) if self._joined else first
 
     def _took(self, size: int) -> None:
         self._event = self._event[size:]
+        self._joined = 0
         if not self._is_closed:
             self.size -= size
             self._backlog.take(self, size)

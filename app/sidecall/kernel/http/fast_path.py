@@ -183,8 +183,9 @@ def _write_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
 
 
-# Answers a request of one path, at once or later, or returns None for what has to go on to the framework.
-Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply] | None]
+# Answers a request of one path, at once or later, or returns None for what has to go on to the framework. What is no
+# Reply answers by itself, in messages.
+Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply | Response] | None]
 
 NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
 
@@ -236,9 +237,14 @@ class FastPath:
                 return way(scope, receive, self._watch.follow(scope, send))
         return self._app(scope, receive, send)
 
-    async def _serve(self, answer: Awaitable[Reply], route: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(
+        self, answer: Awaitable[Reply | Response], route: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         try:
             reply = await answer
+            if not isinstance(reply, Reply):
+                await reply(scope, receive, self._watch.follow(scope, send))
+                return
         except ClientDisconnect:
             return
         except Exception as error:

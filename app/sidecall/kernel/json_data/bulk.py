@@ -66,10 +66,8 @@ def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colo
 
 def _write(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
     empty = write({} if type(value) is dict else [])
-    if len(value) > PIECE:
-        parts = [
-            write(part)[1:-1] if is_piece(part) else _write(part, write, comma, colon)[1:-1] for part in cut(value)
-        ]
+    if len(value) > 1:
+        parts = [_write_member(part, write, comma, colon)[1:-1] for part in cut(value)]
     elif type(value) is dict:
         parts = [write(key) + colon + _write_member(item, write, comma, colon) for key, item in value.items()]
     else:
@@ -93,7 +91,8 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
     if type(value) is dict and not all(type(key) is str for key in value):
         return True
     members = value.values() if type(value) is dict else value
-    return len(value) + sum(len(item) for item in members if type(item) in _CONTAINERS) <= most
+    inside = sum(len(item) for item in members if type(item) in _CONTAINERS)
+    return len(value) + inside + sum(len(item) // _CHARACTERS for item in members if type(item) is str) <= most
 
 
 def _is_on_loop() -> bool:
@@ -105,11 +104,12 @@ def _is_on_loop() -> bool:
 
 
 def cut(value: Any) -> Iterator[Any]:
-    """Yield the members of a long list or object in shorter ones."""
+    """Yield the members of a list or object in shorter ones; those of a short one in two."""
+    size = PIECE if len(value) > PIECE else -(-len(value) // 2)
     if type(value) is dict:
         items = iter(value.items())
-        while part := dict(islice(items, PIECE)):
+        while part := dict(islice(items, size)):
             yield part
     else:
-        for begin in range(0, len(value), PIECE):
-            yield value[begin : begin + PIECE]
+        for begin in range(0, len(value), size):
+            yield value[begin : begin + size]

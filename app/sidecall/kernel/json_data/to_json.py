@@ -2,15 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, ItemsView, Iterator, KeysView, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from types import GeneratorType
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_jsonable_python
+from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_json, to_jsonable_python
 from pydantic_core.core_schema import any_schema
 
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
-from sidecall.kernel.json_data.bulk import PIECE, cut, has_pieces, is_piece, write_pieces
+from sidecall.kernel.json_data.bulk import cut, has_pieces, is_piece, write_pieces
 from sidecall.kernel.json_data.pointer import format_path
 
 # A large result is not gone through once more for the sake of a name.
@@ -127,6 +127,23 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
     return replace_surrogates(text), plain
 
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def write_plainly(said: Mapping[str, Any]) -> bytes:
+    """Write an object as `to_plain` would have it, in one step where its members are plain, as they mostly are.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    if _SCALARS.issuperset(map(type, said.values())):
+        try:
+            return to_json(said, inf_nan_mode="null")
+        except ValueError:  # A text has no UTF-8 form.
+            pass
+    return to_json(to_plain(said))
+
+
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     """Convert a value to JSON types: NaN and Infinity become null, bytes base64url, models objects.
 
@@ -148,13 +165,17 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
 
 
 def _reduce_whole(value: Any, lose: Lose) -> Any:
-    return from_json(replace_surrogates(_dump(_reduce(_write_keys(value)), lose)))
+    try:
+        text = _encode(value)  # In one step, since most results are plain; it uses up no generator.
+    except Exception:  # JSON does not know it, or its own code crashed.
+        text = _dump(_reduce(_write_keys(value)), lose)
+    return from_json(replace_surrogates(text))
 
 
 def _reduce_pieces(value: Any, lose: Lose) -> Any:
     if is_piece(value):
         return _reduce_whole(value, lose)
-    if len(value) <= PIECE:
+    if len(value) <= 1:
         if type(value) is dict:
             return {_write_key(key): _reduce_pieces(item, _tell_below(lose, key)) for key, item in value.items()}
         return [_reduce_pieces(item, _tell_below(lose, index)) for index, item in enumerate(value)]

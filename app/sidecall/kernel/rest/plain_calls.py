@@ -226,11 +226,6 @@ def _join(form: _Form, said: Any, registry: Registry, *, is_checked: bool = Fals
     return ReceivedCall(call, form.dialect, said.get("state"), said.get("context") or {}, hash=said.get("hash"))
 
 
-def read_call_text(body: bytes, registry: Registry) -> ReceivedCall:
-    """Parse JSON text as one call of a tool of this registry; raises what `read_other_call` raises."""
-    return read_plain_call(body, registry) or read_other_call(body, registry)
-
-
 def read_other_call(body: bytes, registry: Registry) -> ReceivedCall:
     """Parse JSON text as one call in an unusual form.
 

@@ -8,10 +8,13 @@ from fastapi import Depends, Header
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import from_json
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from sidecall.features.access.middleware import CALLER, HEADERS, caller_of
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
+from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
@@ -91,7 +94,10 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         return None if shown is None else _choose(shown, scope)
 
     sweep = DisconnectSweep()
-    call, batch = (with_body(parts.bounds, partial(answer, parts, sweep)) for answer in (_call, _call_all))
+    call, batch = (
+        with_body(parts.bounds, partial(answer, parts, sweep), partial(_stream, begin, parts, sweep))
+        for answer, begin in ((_call, "begin_events"), (_call_all, "begin_events_of_batch"))
+    )
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
 
@@ -111,20 +117,33 @@ def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
 
 
 # Answers a request whose body has come.
-WithBody = Callable[[Scope, Receive, bytes], Reply | Awaitable[Reply]]
+WithBody = Callable[[Scope, Receive, bytes], Reply | Awaitable[Reply | Response]]
 
 
-def with_body(bounds: Bounds, answer: WithBody) -> Shortcut:
-    """Make the shortcut for calls: a body of JSON within bounds, and nothing that changes how they are answered."""
+def with_body(bounds: Bounds, answer: WithBody, answer_events: WithBody | None = None) -> Shortcut:
+    """Make the shortcut for calls: a body of JSON within bounds, and nothing that changes how they are answered.
 
-    def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
-        if not _is_plain_call(scope, bounds):
+    Requests that want events are answered by `answer_events`; without it they are left to the framework.
+    """
+
+    def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
+        headers = scope[HEADERS]
+        if not _is_plain_call(scope, headers, bounds):
+            return None
+        chosen: WithBody | None = answer
+        if headers.get(b"accept", b"").lower().find(b"event-stream") >= 0:
+            chosen = answer_events if _asks_for_events(headers) else None
+        if chosen is None:
             return None
         exchange = getattr(receive, "__self__", None)
         body = exchange.take_body() if isinstance(exchange, DirectResponse) else None
-        return _receive_and_answer(answer, scope, receive) if body is None else answer(scope, receive, body)
+        return _receive_and_answer(chosen, scope, receive) if body is None else chosen(scope, receive, body)
 
     return shortcut
+
+
+def _asks_for_events(headers: Mapping[bytes, bytes]) -> bool:
+    return REMEMBERING.isdisjoint(headers) and wants_events(headers[b"accept"].decode("latin-1"))
 
 
 def _choose(listing: Listing, scope: Scope) -> Reply:
@@ -132,18 +151,16 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
     return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
 
-def _is_plain_call(scope: Scope, bounds: Bounds) -> bool:
-    headers = scope[HEADERS]
+def _is_plain_call(scope: Scope, headers: Mapping[bytes, bytes], bounds: Bounds) -> bool:
     return (
         scope["method"] == "POST"
         and not scope["query_string"]
         and b"if-match" not in headers
-        and headers.get(b"accept", b"").lower().find(b"event-stream") < 0
         and is_plain(headers, len(scope["headers"]), bounds)
     )
 
 
-async def _receive_and_answer(answer: WithBody, scope: Scope, receive: Receive) -> Reply:
+async def _receive_and_answer(answer: WithBody, scope: Scope, receive: Receive) -> Reply | Response:
     message = await receive()
     body = message.get("body", b"")
     if message.get("more_body", False) or message["type"] == "http.disconnect":
@@ -173,13 +190,24 @@ def _call_all(
 ) -> Reply | Awaitable[Reply]:
     context = begin_context(scope, receive, sweep)
     came: Reply | Awaitable[Reply]
-    _, came = context.begin_while_present(_find_work_of_batches()(parts, parts.bounds.hold(body), context))
+    work = _find_late("answer_batch")(parts, parts.bounds.hold(body), context)
+    _, came = context.begin_while_present(work)
     return came
 
 
+async def _stream(
+    begin: str, parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+) -> Response:
+    context = begin_context(scope, receive, sweep)
+    request = Request(scope, receive)
+    stream: Response = await _find_late(begin)(parts, request, parts.bounds.hold(body), context)
+    return stream
+
+
 @cache
-def _find_work_of_batches() -> Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]]:
-    work: Callable[[Parts, bytes, RequestContext], Coroutine[Any, Any, Reply]] = _routes.answer_batch
+def _find_late(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Find what most servers never need, and so is not loaded at their start."""
+    work: Callable[..., Coroutine[Any, Any, Any]] = getattr(_routes, name)
     return work
 
 

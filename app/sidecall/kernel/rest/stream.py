@@ -1,8 +1,8 @@
 """Answer calls as server-sent events: progress, and each answer as soon as it is ready."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextvars import Context
 
 from pydantic_core import to_json
 from starlette.requests import Request
@@ -16,9 +16,10 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.disconnect import until_gone
+from sidecall.kernel.http.disconnect import LET_BE, until_gone
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
+from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
@@ -30,6 +31,15 @@ _TOO_SLOW = "The events were not read in time."
 _CUT = (
     "More waited for slow readers than this server keeps. What waited is gone, and calls that were not answered are "
     "cancelled, though their tools may have had effects."
+)
+
+
+# Of every stream; what is in one of its own stands behind them.
+_HEADERS = (
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),
+    (b"content-type", f"{MEDIA_TYPE}; charset=utf-8".encode()),
+    NOSNIFF,
 )
 
 
@@ -48,10 +58,8 @@ class EventStream(Response):
         form: DialectName | None,
     ) -> None:
         """Stream one call, or those of a batch."""
-        quota = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
-        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no", **quota}
-        super().__init__(media_type=MEDIA_TYPE, headers=headers)
-        del self.headers["content-length"]
+        super().__init__(headers=quota_headers(parts.pipeline.gate.quotas_of(context.caller)))
+        self.raw_headers.append(header_of(request.scope))
         self._parts = parts
         self._request = request
         self._calls = calls
@@ -59,9 +67,15 @@ class EventStream(Response):
         self._form = form
         self._events = Events(parts.backlog, self._cut)
         self._work: asyncio.Future[None] | None = None
+        self._listener: asyncio.Future[None] | None = None
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
         # Each answer is handed on alone, and counts no longer than that.
         self._holders = [object() for _ in self._unanswered]
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Set the headers of a stream, which has no length, and its own."""
+        own = () if headers is None else headers.items()
+        self.raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode("latin-1")) for name, value in own)]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Let a single call pass the gate, then send the status and the events as they come.
@@ -84,6 +98,8 @@ class EventStream(Response):
             self._release()
 
     def _release(self) -> None:
+        if not self._parts.results.shares:
+            return
         for holder in self._holders:
             self._parts.results.release(holder)
 
@@ -95,7 +111,8 @@ class EventStream(Response):
 
     async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
         self._work = work = asyncio.ensure_future(self._do(entered))
-        listener = asyncio.ensure_future(self._until_gone(receive, work))
+        # Most are over by then, and need no task that listens; of no request's context, which it would keep.
+        listener = asyncio.get_running_loop().call_later(LET_BE, self._listen, receive, work, context=Context())
         try:
             await self._tell(send)
         except asyncio.CancelledError:
@@ -105,14 +122,24 @@ class EventStream(Response):
             raise
         finally:
             listener.cancel()
-            work.cancel()
             self._events.close()
-            await asyncio.gather(work, listener, return_exceptions=True)
+            if self._listener is not None:
+                self._listener.cancel()
+            if not work.done() or self._listener is not None:
+                work.cancel()
+                await asyncio.gather(*filter(None, (work, self._listener)), return_exceptions=True)
+            self._listener = None
+
+    def _listen(self, receive: Receive, work: asyncio.Future[None]) -> None:
+        self._listener = asyncio.ensure_future(self._until_gone(receive, work))
 
     async def _tell(self, send: Send) -> None:
-        """Send events until the stream ends."""
+        """Send events until the stream ends; the end goes with the last of them."""
         async for piece in self._events:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            is_last = self._events.is_last_piece
+            await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+            if is_last:
+                return
         await send({"type": "http.response.body", "body": b""})
 
     def _break_off(self) -> None:
@@ -147,7 +174,9 @@ class EventStream(Response):
             self._events.end()
 
     def _make_request(self, index: int, sent: ReceivedCall) -> CallRequest:
-        return replace(make_request(sent, self._context), listener=self._events.tell, holder=self._holders[index])
+        request = make_request(sent, self._context)
+        request.listener, request.holder = self._events.tell, self._holders[index]
+        return request
 
     async def _answer_all(self) -> None:
         requests = [self._make_request(index, sent) for index, sent in self._unanswered.items()]
@@ -177,7 +206,8 @@ class EventStream(Response):
 
     async def _answer(self, index: int, message: ToolMessage) -> None:
         answer = write_answer(message, self._form or self._unanswered[index].dialect)
-        body = await write_json(self._parts, answer, message)
+        body = to_json(answer) if message.artifact is None else await write_json(self._parts, answer, message.artifact)
         del self._unanswered[index]
         self._events.answer("message", body)
-        self._parts.results.release(self._holders[index])
+        if self._parts.results.shares:
+            self._parts.results.release(self._holders[index])

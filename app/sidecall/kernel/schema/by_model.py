@@ -33,6 +33,9 @@ else:
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
+# Types whose values are their own form in JSON, but for some floats.
+_PLAIN = frozenset((str, int, bool, float, type(None)))
+
 JsonMode = Literal["always", "if said", "never"]
 # How names that no field takes are found: by pydantic, in one go with the rest; by looking through the arguments, where
 # some objects take any name; not at all, where all do.
@@ -173,7 +176,8 @@ class _Generator(GenerateJsonSchema):
 
     def encode_default(self, dft: Any) -> Any:
         """Drop infinity and NaN, which JSON lacks."""
-        value = super().encode_default(dft)
+        # pydantic would make an adapter for the type of each.
+        value = dft if type(dft) in _PLAIN else super().encode_default(dft)
         if isinstance(value, float) and not math.isfinite(value):
             raise PydanticSerializationError("JSON has no such number")
         return value

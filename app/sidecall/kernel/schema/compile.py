@@ -196,10 +196,16 @@ def _make_output_schema(returns: Any) -> Schema | None:
     """Render the result's schema; None if the annotation says nothing that JSON Schema can express."""
     if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
         return None
+    if isinstance(returns, type) and returns in _PLAIN:
+        return {"type": _PLAIN[returns]}
     try:
         return inline_references(strip_titles(TypeAdapter(returns).json_schema(mode="serialization")))
     except PydanticUserError:
         return None
+
+
+# What most tools return, said as pydantic says it.
+_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...]) -> Docstring:

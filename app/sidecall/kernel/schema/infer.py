@@ -5,6 +5,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Annotated, Any, Unpack
 
 from pydantic import (
@@ -25,6 +26,7 @@ from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, r
 from sidecall.kernel.schema.infinite import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation
 
+_PLAIN = frozenset((str, int, float, bool))
 _VALIDATING = ConfigDict(validate_default=True)
 _FREE = "Further arguments, each under its own name beside the others."
 _UNPACKED = (
@@ -61,7 +63,7 @@ def infer_args_schema(
     catch_all = next((p for p in visible if p.kind is inspect.Parameter.VAR_KEYWORD), None)
     if catch_all is not None and typing.get_origin(catch_all.annotation) is Unpack:
         raise SchemaInferenceError(f"{where}: parameter `{catch_all.name}`: {_UNPACKED}")
-    base = _make_base(forbid_unknown) if catch_all is None else _make_open_base(where, catch_all, descriptions)
+    base = _get_base(forbid_unknown) if catch_all is None else _make_open_base(where, catch_all, descriptions)
     fields = {f"p{i}": _make_field(where, it, descriptions.get(it.name)) for i, it in enumerate(named)}
     try:
         model = _create(base, fields)
@@ -108,7 +110,11 @@ def _make_error(where: str, parameter: Parameter, error: object) -> SchemaInfere
 def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """Validate the defaults, and return those that change when converted to the field's type."""
     # A factory is not called: it may open something.
-    said = {name: it for name, it in fields.items() if not it.is_required() and it.default_factory is None}
+    said = {
+        name: it
+        for name, it in fields.items()
+        if not (it.is_required() or it.default_factory is not None or _surely_fits(it))
+    }
     if not said:
         return {}
     values: Any = {name: (rebuild_annotation(field), field.default) for name, field in said.items()}
@@ -116,11 +122,23 @@ def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     return {name: read[name] for name, field in said.items() if _is_converted(read[name], field.default)}
 
 
+def _surely_fits(field: FieldInfo) -> bool:
+    """Return whether a default is of a plain type that the field has without any condition, as most are."""
+    kind = type(field.default)
+    return kind is field.annotation and kind in _PLAIN and not field.metadata
+
+
 def _is_converted(value: Any, default: Any) -> bool:
     """Return whether a default has changed its type; an int for a float does not count."""
     if isinstance(default, type(value)) or (type(default) is int and type(value) is float):
         return False
     return not hasattr(value, "__next__")  # Which one call would use up for all others.
+
+
+@cache
+def _get_base(forbid_unknown: bool) -> type[BaseModel]:
+    """Return the base of all models without free arguments."""
+    return _make_base(forbid_unknown)
 
 
 def _make_base(forbid_unknown: bool, **body: Any) -> type[BaseModel]:

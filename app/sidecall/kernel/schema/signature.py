@@ -111,6 +111,8 @@ def _resolve_hints(function: Any) -> dict[str, Any]:
 
 
 def _resolve(annotation: Any, module: Mapping[str, Any], closure: Mapping[str, Any]) -> Any:
+    if isinstance(annotation, type):  # As most are; there is nothing in it to be resolved.
+        return annotation
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     return typing.get_type_hints(holder, dict(module), dict(closure), include_extras=True)["it"]
 

@@ -24,7 +24,9 @@ from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import (
     PARAMETERS,
     PINS,
+    PLAIN,
     REPLAYED,
+    Preferences,
     read_preferences,
     refuse_for_batch,
     refuse_for_events,
@@ -40,7 +42,7 @@ from sidecall.kernel.rest.document.served import naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.openapi import array_of, one_of
 from sidecall.kernel.rest.parts import CallContextDep, Parts, PartsDep
-from sidecall.kernel.rest.plain_calls import read_call_text, read_plain_item, write_answer
+from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item, write_answer
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
@@ -140,15 +142,38 @@ async def create_tool_call(
     """
     body = await read_body(request, parts.bounds)
     preferences = read_preferences(request.headers, parts.jobs.limits.wait)
-    if dry_run or _wants_events(request):
-        with naming_served(parts.registry, context.caller):
-            sent = read_call_text(body, parts.registry)
-        if dry_run:
-            return (await dry_run_call(parts, sent, context, format)).to_response()
-        refuse_for_events(preferences)
-        _refuse_callbacks([sent])
-        return EventStream(parts, request, sent, context, format)
+    if dry_run:
+        return (await dry_run_call(parts, _read_call(parts, body, context), context, format)).to_response()
+    if _wants_events(request):
+        return await begin_events(parts, request, body, context, format, preferences)
     return (await context.while_present(answer_call(parts, body, context, format, preferences))).to_response()
+
+
+async def begin_events(
+    parts: Parts,
+    request: Request,
+    body: bytes,
+    context: RequestContext,
+    form: DialectName | None = None,
+    preferences: Preferences = PLAIN,
+) -> Response:
+    """Return the stream of the call in a body.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    sent = _read_call(parts, body, context)
+    refuse_for_events(preferences)
+    _refuse_callbacks([sent])
+    return EventStream(parts, request, sent, context, form)
+
+
+def _read_call(parts: Parts, body: bytes, context: RequestContext) -> ReceivedCall:
+    sent = read_plain_call(body, parts.registry)
+    if sent is None:
+        with naming_served(parts.registry, context.caller):
+            sent = read_other_call(body, parts.registry)
+    return sent
 
 
 @router.post(
@@ -266,11 +291,24 @@ async def answer_batch(parts: Parts, body: bytes, context: RequestContext) -> Re
     Raises:
         RequestError: The calling program has to mend something.
     """
+    return await answer_calls(parts, await _read_calls(parts, body, context), context)
+
+
+async def begin_events_of_batch(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
+    """Return the stream of these calls.
+
+    Raises:
+        RequestError: The calling program has to mend something.
+    """
+    return EventStream(parts, request, await _read_calls(parts, body, context), context, None)
+
+
+async def _read_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
     with naming_served(parts.registry, context.caller):
         calls = _read_batch(parse_body(body), parts.max_batch, parts.registry)
     _refuse_callbacks(calls)
     await require_context(parts, calls, context)
-    return await answer_calls(parts, calls, context)
+    return calls
 
 
 async def dry_run_call(
