@@ -29,7 +29,6 @@ from sidecall.composition.stores import (
     is_alone,
     read_locked,
 )
-from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts
 from sidecall.features.cache.answers import Caching
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
@@ -60,6 +59,7 @@ from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.fast_path import NO_WAYS
+from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.budget import Budget

@@ -8,11 +8,11 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from sidecall.features.access.middleware import HEADERS, METADATA
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.scopes import MissingScope
+from sidecall.kernel.http.authentication import HEADERS, METADATA
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 # Identify the caller of a request that came through a proxy.

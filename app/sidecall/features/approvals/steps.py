@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.features.approvals.questions import asks_inside
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
@@ -18,10 +16,12 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.execution.preview import make_preview, show_question
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
 from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted

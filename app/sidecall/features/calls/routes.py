@@ -18,8 +18,6 @@ from sidecall.features.calls.in_flight import wait_in_flight
 from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
-from sidecall.features.native_items.rest.received import DialectName
-from sidecall.features.native_items.rest.writing import name_failure
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.scopes import READ
@@ -38,8 +36,10 @@ from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.streaming import PieceStream
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

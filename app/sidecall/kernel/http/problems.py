@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from sidecall.features.access.methods import InvalidCaller, IssuerUnreachable, Unauthenticated, challenge
-from sidecall.features.access.origin_policy import ForeignHost, ForeignPage
 from sidecall.features.calls.errors import (
     CallbackRefused,
     CallEnded,
@@ -30,7 +29,6 @@ from sidecall.features.calls.errors import (
     UnknownCall,
 )
 from sidecall.features.contents.ranges import RangeUnsatisfiable
-from sidecall.features.rates.headers import quota_headers
 from sidecall.features.toolsets.toolsets import UnknownToolset
 from sidecall.kernel.core.errors import (
     ApprovalConflict,
@@ -63,7 +61,9 @@ from sidecall.kernel.core.overload import (
 )
 from sidecall.kernel.core.scopes import MissingScope
 from sidecall.kernel.http.late_modules import LATE_MODULES
+from sidecall.kernel.http.origin_policy import ForeignHost, ForeignPage
 from sidecall.kernel.http.preferences import InvalidKey, InvalidPreference
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.ports.approvals.rules import TooManyRules, UnknownRule
 from sidecall.kernel.ports.contents import TooManyContents
 from sidecall.kernel.ports.file_errors import (

@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.remembered import answer_remembered
-from sidecall.features.calls.waiting import waiting_headers
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
-from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import MissingContext, NotAToolCall, RequestError
@@ -19,22 +15,25 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
+from sidecall.kernel.rest.answer_headers import cache_headers, waiting_headers
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.writing import write_openai
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.native_items.rest import writing as _native_writing
     from sidecall.kernel.rest.document import served as _served
+    from sidecall.kernel.rest.items import writing as _native_writing
 else:
     _served = Later("sidecall.kernel.rest.document.served")
-    _native_writing = Later("sidecall.features.native_items.rest.writing")
+    _native_writing = Later("sidecall.kernel.rest.items.writing")
 
 
 async def answer_call(

@@ -13,15 +13,15 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.middleware import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
-from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls import unknown_calls
 from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
+from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
 from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
+from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer

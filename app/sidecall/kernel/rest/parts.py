@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Query, Request
 
-from sidecall.features.access.middleware import caller_of
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.calls.entry import CallEntry
@@ -32,6 +31,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.authentication import caller_of
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.context import RequestContext, make_context

@@ -10,8 +10,8 @@ from pydantic_core import from_json
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import CALLER, HEADERS
 from sidecall.kernel.core.origin import CONVERSATION
+from sidecall.kernel.http.authentication import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectSweep

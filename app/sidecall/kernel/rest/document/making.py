@@ -11,12 +11,12 @@ from pydantic.json_schema import models_json_schema
 from sidecall.features.approvals.routes import ApprovalDecision
 from sidecall.features.credentials.secret_routes import SecretValue
 from sidecall.features.history.replay_routes import ReplayWish
-from sidecall.features.native_items.rest.calls import ITEM_CALLS
 from sidecall.features.vector_stores.forms import REQUESTS
 from sidecall.features.workspaces.rest.forms import WorkspaceTerm
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.document.served import show_served as show_served
 from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
+from sidecall.kernel.rest.items.calls import ITEM_CALLS
 from sidecall.kernel.rest.openapi import REF, refer_to
 from sidecall.kernel.rest.wire import (
     AnthropicToolUse,

@@ -8,15 +8,15 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_json
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import Access
-from sidecall.features.mcp_client.settings import UpstreamState
-from sidecall.features.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import OPERATE
+from sidecall.kernel.http.authentication import Access
 from sidecall.kernel.http.fast_path import Reply, Shortcut
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.problems import Problem, problem
+from sidecall.kernel.lifecycle import UpstreamState
+from sidecall.kernel.ports.sandbox_status import SandboxStatus, list_refused, show_sandbox
 from sidecall.kernel.rest.parts import Parts, PartsDep
 
 # Built at the start: they answer, too, where no file can be opened any more.

@@ -8,8 +8,6 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.features.approvals.questions import asks_inside
-from sidecall.features.status.sandboxes import SandboxStatus, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
 from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
@@ -17,6 +15,8 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import LateRoute, keep_query, refuse_unknown_parameters, write_link
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.ports.approvals.questions import asks_inside
+from sidecall.kernel.ports.sandbox_status import SandboxStatus, show_sandbox
 from sidecall.kernel.ports.secrets import SecretListing
 from sidecall.kernel.ports.user_tokens import TokenListing
 from sidecall.kernel.registry import Registry

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
-from sidecall.features.native_items.rest.answers import (
+from sidecall.kernel.rest.items.answers import (
     Arguments,
     CharacterCount,
     JsonObject,

@@ -7,8 +7,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sidecall.features.native_items.rest.answers import JsonObject, SentCall
-from sidecall.features.native_items.rest.calls import (
+from sidecall.kernel.core.errors import NotAToolCall
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.native_items import CHECKS, CUT_OFF
+from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.rest.items.answers import JsonObject, SentCall
+from sidecall.kernel.rest.items.calls import (
     ApplyPatchCall,
     ComputerCall,
     CustomToolCall,
@@ -19,11 +23,7 @@ from sidecall.features.native_items.rest.calls import (
     ShellCall,
     ToolSearchCall,
 )
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.kernel.core.errors import NotAToolCall
-from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.native_items import CHECKS, CUT_OFF
-from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 
 # The item type of a step of Gemini's, whose own type is that of OpenAI's functions.
 STEP = "step"

@@ -4,14 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.features.native_items.authoring import find_text
-from sidecall.features.native_items.provider_approval import APPROVAL
-from sidecall.features.native_items.rest.received import ReceivedCall
+from sidecall.kernel.authoring.native import find_text
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
-from sidecall.kernel.core.native_items import CUT_OFF, DECISION, PART
+from sidecall.kernel.core.native_items import APPROVAL, CUT_OFF, DECISION, PART
 from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.received import ReceivedCall
 from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 
 _KINDS: Mapping[str, NativeKind] = {

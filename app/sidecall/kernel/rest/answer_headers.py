@@ -1,15 +1,39 @@
-"""The header that names the calls of a batch that wait for a person, for which most dialects have no field."""
+"""Headers that say of an answer what its form may have no field for: which calls wait, and whether it was cached."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
 from sidecall.kernel.core.messages import ToolMessage
 
+CACHE: dict[str, dict[str, Any]] = {
+    "X-Cache": {
+        "description": "Where a tool with a cache has answered, and not failed: `hit`, an answer that was given "
+        "before; `shared`, one that other calls have waited for, too; `miss`, the tool has run for this call.",
+        "schema": {"type": "string", "enum": ["hit", "shared", "miss"]},
+    },
+    "Age": {"description": "How many seconds old an answer is that was given before.", "schema": {"type": "integer"}},
+}
+CACHE_CONTROL: dict[str, Any] = {
+    "name": "Cache-Control",
+    "in": "header",
+    "description": "Where the tool has a cache: `no-cache` to have it run, `max-age=10` for an answer that is no "
+    "older, `no-store` for one that is neither taken from the cache nor kept there.",
+    "schema": {"type": "string"},
+    "example": "no-cache",
+}
+
+
+def cache_headers(told: Mapping[str, Any]) -> dict[str, str]:
+    """Write what an answer's metadata says of where it comes from (RFC 9111, and `X-Cache` as proxies write it)."""
+    return {"X-Cache": told["status"], **({"Age": str(told["age"])} if "age" in told else {})}
+
+
+# Names the calls of a batch that wait for a person.
 HEADER = "X-Sidecall-Approvals"
 # Proxies often limit the headers of an answer to 4 KiB.
 _LONGEST = 3072
-DOCUMENTED: dict[str, dict[str, Any]] = {
+WAITING: dict[str, dict[str, Any]] = {
     HEADER: {
         "description": (
             "Which calls wait for a person: `call_id=approval_id`, with commas between them. Ids of calls are "

@@ -5,9 +5,6 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.features.native_items.browser_state import fold_line
-from sidecall.features.native_items.rest.reading import STEP
-from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.core.messages import ToolMessage, find_note
 from sidecall.kernel.core.native_items import (
     ACKNOWLEDGED,
@@ -19,7 +16,10 @@ from sidecall.kernel.core.native_items import (
     PART,
     UNNAMED,
     are_outputs,
+    fold_line,
 )
+from sidecall.kernel.rest.items.reading import STEP
+from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]

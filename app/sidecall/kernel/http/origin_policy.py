@@ -11,8 +11,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.middleware import HEADERS, Refuse, path_of
 from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.http.authentication import HEADERS, Refuse, path_of
 
 # A name or address with an optional port, which is ignored.
 _HOST = re.compile(r"(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9._-]{1,253}))(?::[0-9]{0,5})?", re.IGNORECASE)
