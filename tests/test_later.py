@@ -47,9 +47,9 @@ ROOMS = tuple(
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.forms"
         " features.vector_stores.indexing features.vector_stores.kept features.vector_stores.routes"
         " features.vector_stores.stores features.webhooks.sender features.workspaces.rest"
-        " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.items.calls kernel.rest.items.reading"
-        " kernel.rest.routes.t"
-        " kernel.rest.stream kernel.rest.wire outgoing.clients outgoing.transports storage.postgres.database"
+        " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.items.calls"
+        " kernel.rest.items.reading kernel.rest.routes.t kernel.rest.stream kernel.rest.wire outgoing.clients"
+        " outgoing.transports storage.postgres.database"
     ).split()
 )
 TOOLS = f'''

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import BaseSettings
 
-from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
+from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
 
 if TYPE_CHECKING:
     from sidecall.storage import ledger as _ledger
 
-__all__ = ["Built", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
+__all__ = ["Built", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +25,7 @@ class Host:
     settings: Any  # the feature's own, None where it has none
     server: Any  # the server's settings
     ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
+    execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,10 +34,12 @@ class Built:
 
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
+        checks: What calls have to pass before they are let in.
         status: Rows of `GET /status`, each read on request.
     """
 
     stages: Sequence[Stage] = ()
+    checks: Sequence[Check] = ()
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 

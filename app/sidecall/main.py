@@ -19,6 +19,7 @@ from sidecall.composition.lifespan import (
     refuse_unfit,
 )
 from sidecall.composition.requirements import settle_settings
+from sidecall.composition.stages import default_stages
 from sidecall.composition.stores import (
     build_admission,
     build_kept,
@@ -27,9 +28,7 @@ from sidecall.composition.stores import (
     build_workspaces,
     gather_services,
     is_alone,
-    read_locked,
 )
-from sidecall.features.cache.answers import Caching
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.redactor import show_with
@@ -63,9 +62,10 @@ from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
 from sidecall.kernel.ports.sandbox import SandboxLimits
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
@@ -114,14 +114,14 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    features, admission = replace(features, ledger=ledger), build_admission(settings, ledger)
-    executors = _build_executors_for(settings, features)
+    executors, admission = _build_executors_for(settings, features), build_admission(settings, ledger)
+    features = replace(features, ledger=ledger, execute=Execute(executors))
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     services = _add_services(services, features, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    stages = _list_stages(settings, features, executors, ledger, results).add(features.stages)
+    stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
@@ -164,7 +164,6 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
             *([make_provider_approval()] if features.has("native_items") else ()),
         ]
     )
-    registry.contracts.learn(read_locked() if features.has("contract") else {})
     return settings, registry, documents, features
 
 
@@ -262,12 +261,9 @@ def _budget(settings: Settings, contents: Contents | None, results: ResultMemory
     return Budget(settings.max_content_bytes, keep, results)
 
 
-def _list_stages(
-    settings: Settings, features: Features, executors: Executors, ledger: Ledger, results: ResultMemory
-) -> Stages:
-    budget = _budget(settings, ledger.contents if features.has("contents") else None, results)
-    caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
+def _list_stages(settings: Settings, features: Features, results: ResultMemory) -> Stages:
+    budget = _budget(settings, features.ledger.contents if features.has("contents") else None, results)
+    return kernel_stages(features.execute, budget).add(features.stages, features.checks)
 
 
 def _make_jobs(

@@ -8,8 +8,8 @@ import pytest
 
 from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
+from sidecall.composition.stages import default_stages
 from sidecall.feature import FailurePlace, Place
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.storage.opening import IN_MEMORY

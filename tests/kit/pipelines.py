@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sidecall import Registry
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.cache.answers import Caching
 from sidecall.kernel.core.invocation import CallRequest
@@ -13,7 +14,6 @@ from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.pipeline.batch import BatchThrottle, keep, run_batch
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.stores import Approvals
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sidecall.composition.stages import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
 from sidecall.features.cache.answers import Caching
@@ -20,7 +21,6 @@ from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox

@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.calls.entry import CallEntry, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
@@ -22,7 +23,6 @@ from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
 from tests.features.jobs.servers import Server, make_server

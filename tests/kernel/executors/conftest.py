@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest, CallServices
@@ -14,7 +15,6 @@ from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.loading.discovery import discover
 from tests.kernel.executors.process import process_tools
 

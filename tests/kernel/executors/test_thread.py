@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import Registry, ToolCall, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from tests.kit.pipelines import run_all
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")

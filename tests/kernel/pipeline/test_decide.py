@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
@@ -17,7 +18,6 @@ from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
 
 APPROVE = Decision(decision="approve")

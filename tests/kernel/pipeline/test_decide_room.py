@@ -5,13 +5,13 @@ import asyncio
 import pytest
 
 from sidecall import tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
 from tests.kernel.pipeline.test_decide import APPROVE, Desk
 

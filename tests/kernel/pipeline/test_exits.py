@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import Registry, ToolCall
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.loading.discovery import discover
 from tests.kernel.pipeline import exit_tools
 from tests.kernel.pipeline.exit_tools import AROUND, ERRORS, PLACES

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, Registry, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import QuotaExceeded
@@ -16,7 +18,6 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.main import build_pipeline
@@ -81,7 +82,7 @@ class Server:
         self.pipeline = Pipeline(
             self.registry,
             default_stages({"inline": InlineExecutor()}, self.approvals),
-            admission=Admission(Limits(rate=Rate(most, 3600))),
+            admission=Admission(Limits(), Quotas(Rate(most, 3600))),
             observer=self.refusals,
         )
 

@@ -3,6 +3,7 @@
 from inspect import ismethod
 
 from sidecall import Cache, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.cache.answers import Caching
 from sidecall.kernel.executors.base import InlineExecutor
@@ -10,7 +11,6 @@ from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.gate import Plan, Plans
 from sidecall.kernel.pipeline.stage import Step
-from sidecall.kernel.pipeline.stages import default_stages
 
 
 def _names(steps: tuple[Step, ...]) -> list[str]:

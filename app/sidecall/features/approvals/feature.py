@@ -1,7 +1,14 @@
 """What the feature approvals adds to a server."""
 
-from sidecall.feature import Feature, Route
+from sidecall.feature import Built, Feature, Host, Route
+from sidecall.features.approvals.steps import make_approval_stages
 from sidecall.kernel.core.scopes import DECIDE
+
+
+def build(host: Host) -> Built:
+    """Make the steps that suspend calls until a person has decided."""
+    return Built(stages=make_approval_stages(host.ledger.approvals, host.ledger.rules))
+
 
 FEATURE = Feature(
     name="approvals",
@@ -21,4 +28,5 @@ FEATURE = Feature(
         Route("POST", "/approvals/{approval_id}", "sidecall.features.approvals.routes:decide_approval", DECIDE),
     ),
     commands={"approvals": "sidecall.features.approvals.cli:approvals"},
+    build=build,
 )

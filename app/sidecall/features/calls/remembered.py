@@ -164,7 +164,8 @@ def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Subm
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
     """Return whether admission may wait or refuse; most calls are spared a coroutine that does nothing."""
-    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
+    gate = parts.pipeline.gate
+    return bool(tool.injections) or request.pinned is not None or gate.has_checks or gate.counts(tool)
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -178,6 +179,8 @@ async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         gate.hold(request, tool)
     if gate.counts(tool):
         await gate.count(request, tool)
+    if gate.has_checks:
+        await gate.check(request, tool)
 
 
 async def _wait(

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from sidecall.features.access.methods import Unauthenticated
 from sidecall.features.credentials.oauth.authorization_flow import (
     AuthorizationFlows,
     Invitation,
@@ -20,7 +19,7 @@ from sidecall.features.credentials.oauth.authorization_flow import (
 from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.kernel.core.context import ANONYMOUS, Caller
-from sidecall.kernel.http.authentication import Access
+from sidecall.kernel.http.authentication import Access, Unauthenticated
 from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.ports.secrets import TooManySecrets
 from sidecall.kernel.ports.user_tokens import TokenUnavailable

@@ -26,6 +26,8 @@ class InvalidToolsets(SidecallError):
 class UnknownToolset(RequestError):
     """There is no such toolset."""
 
+    problem = (404, "unknown-toolset")
+
 
 class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)

@@ -1,7 +1,14 @@
 """What the feature workspaces adds to a server."""
 
-from sidecall.feature import Feature, Route
+from sidecall.feature import Built, Feature, Host, Route
+from sidecall.features.workspaces.steps import WORKSPACE_STAGES
 from sidecall.kernel.core.scopes import CALL
+
+
+def build(_host: Host) -> Built:
+    """Return the steps that give tools the files of conversations."""
+    return Built(stages=WORKSPACE_STAGES)
+
 
 FEATURE = Feature(
     name="workspaces",
@@ -39,4 +46,5 @@ FEATURE = Feature(
         ),
     ),
     commands={"workspace": "sidecall.features.workspaces.cli:workspace"},
+    build=build,
 )

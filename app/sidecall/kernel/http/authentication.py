@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.core.scopes import SERVER_SCOPES
+from sidecall.kernel.core.scopes import SERVER_SCOPES, MissingScope
 
 # The key in the scope under which headers are cached by name; of repeated ones the first counts, as in the framework.
 HEADERS = "sidecall.headers"
@@ -269,3 +269,30 @@ def caller_of(scope: Scope) -> Caller:
     """Return the caller of a request; anonymous where authentication is off."""
     caller: Caller = scope.get(CALLER, ANONYMOUS)
     return caller
+
+
+class Unauthenticated(RequestError):
+    """The request does not prove who sends it."""
+
+    problem = (401, "unauthenticated")
+
+    is_tried = False  # Whether the request has a credential.
+
+
+class BadCredential(Unauthenticated):
+    """The request does not prove who sends it."""
+
+    is_tried = True
+
+
+def challenge(scope: Scope, error: RequestError) -> dict[str, str]:
+    """Write the header for a request that was refused with this error; none where no credential is missing."""
+    if isinstance(error, MissingScope):
+        said = ['error="insufficient_scope"', f'scope="{" ".join(error.scopes)}"']
+    elif isinstance(error, Unauthenticated):
+        said = ['error="invalid_token"'] if error.is_tried else []
+    else:
+        return {}
+    if METADATA in scope:
+        said.append(f'resource_metadata="{scope[METADATA].find_document(scope)}"')
+    return {"WWW-Authenticate": ", ".join(['Bearer realm="sidecall"', *said])}

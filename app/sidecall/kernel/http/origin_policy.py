@@ -86,9 +86,13 @@ _SHOWN = 100
 class ForeignHost(RequestError):
     """The server is not known by this name."""
 
+    problem = (421, "foreign-host")
+
 
 class ForeignPage(RequestError):
     """A web page may not use this server unless it is its own, or its operator has named it."""
+
+    problem = (403, "foreign-page")
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from sidecall.features.calls.errors import CallbackRefused
-from sidecall.kernel.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall, RequestError
+from sidecall.kernel.core.errors import BatchTooLarge, CallbackRefused, InvalidParameter, NotAToolCall, RequestError
 from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
