@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import BaseSettings
 
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.executors.table import ExecutorSettings
 from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
@@ -26,6 +29,7 @@ class Host:
     server: Any  # the server's settings
     ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
     execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
+    executing: ExecutorSettings  # what executors are made with
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,11 +39,15 @@ class Built:
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
         checks: What calls have to pass before they are let in.
+        executors: Where tools may run, by the name that authors give as `executor`.
+        services: What calls get for their tools, by the fields of `CallServices`.
         status: Rows of `GET /status`, each read on request.
     """
 
     stages: Sequence[Stage] = ()
     checks: Sequence[Check] = ()
+    executors: Mapping[ExecutorName, Executor] = field(default_factory=dict)
+    services: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 

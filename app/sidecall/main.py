@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
+from sidecall.composition.executors import build_executors, read_executor_settings
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
@@ -41,7 +42,7 @@ from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.native_items.provider_approval import make_provider_approval
 from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.search.search_tool import make_search_tools
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -49,11 +50,10 @@ from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
-from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
+from sidecall.kernel.executors.table import Executors, build_all, close_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
@@ -67,7 +67,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
-from sidecall.kernel.ports.sandbox import SandboxLimits
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
@@ -114,13 +113,15 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    executors, admission = _build_executors_for(settings, features), build_admission(settings, ledger)
-    features = replace(features, ledger=ledger, execute=Execute(executors))
+    made_with, admission = read_executor_settings(settings), build_admission(settings, ledger)
+    executors = dict(build_all(made_with))
+    features = replace(features, ledger=ledger, execute=Execute(executors), executing=made_with)
+    executors |= features.executors
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
-    services = _add_services(services, features, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
+    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
@@ -286,7 +287,9 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     there, off = choose_features(settings)
     settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
     features.hold_tools()
-    executors = _build_executors_for(settings, features)
+    executors = dict(build_executors(settings))
+    sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")
+    assert isinstance(sandbox, LateSandboxExecutor)
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
@@ -294,39 +297,9 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             ItemStore(ledger.items),
             secrets_in(settings.secrets_dir),
             contents=ledger.contents,
-            sandbox=sandbox_of(executors),
+            sandbox=sandbox.sandbox if features.has("sandbox") else None,
             workspaces=build_workspaces(settings),
         )
         yield Pipeline(registry, stages, settings.tool_timeout, _add_services(services, features))
     finally:
         await close_all(executors)
-
-
-def _build_executors_for(settings: Settings, features: Features) -> Executors:
-    made = build_executors(settings)
-    return {name: executor for name, executor in made.items() if name != "sandbox" or features.has("sandbox")}
-
-
-def build_sandbox(settings: Settings) -> LocalSandbox:
-    """Make the sandbox of this machine; it is tested at first use."""
-    limits = SandboxLimits(
-        memory_mb=settings.sandbox_memory_mb,
-        processes=settings.sandbox_processes,
-        file_mb=settings.sandbox_file_mb,
-    )
-    return LocalSandbox(limits, settings.python, settings.shell_allow, settings.shell_output_bytes)
-
-
-def build_executors(settings: Settings) -> Executors:
-    """Make one executor of each kind."""
-    made_with = ExecutorSettings(
-        tools_of=TOOLS_OF,
-        threads=settings.threads,
-        processes=settings.processes,
-        memory_limit_mb=settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-        traces=settings.otel != "off",
-        process_env=settings.process_env,
-        sandbox=build_sandbox(settings),
-    )
-    return build_all(made_with)

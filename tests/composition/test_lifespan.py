@@ -19,6 +19,7 @@ from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes
@@ -26,7 +27,6 @@ from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
-from sidecall.kernel.executors.table import LateSandboxExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings

@@ -11,6 +11,8 @@ from typing import Any, get_args
 
 from sidecall.composition.requirements import FeatureUnfit, leave_out, make_requirements
 from sidecall.feature import Built, Check, Feature, Host, Place, Route, Stage
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -152,6 +154,7 @@ class Features:
     ledger: Any = None
     off: tuple[Feature, ...] = ()
     execute: Any = None
+    executing: Any = None
 
     def has(self, name: str) -> bool:
         """Return whether one of these has this name."""
@@ -174,7 +177,12 @@ class Features:
         for feature in self.features:
             own = None if feature.settings is None else feature.settings()
             host = Host(
-                registry=self.registry, settings=own, server=self.settings, ledger=self.ledger, execute=self.execute
+                registry=self.registry,
+                settings=own,
+                server=self.settings,
+                ledger=self.ledger,
+                execute=self.execute,
+                executing=self.executing,
             )
             built = feature.build(host)
             _refuse_stages(feature, built.stages)
@@ -190,6 +198,16 @@ class Features:
     def stages(self) -> tuple[Stage, ...]:
         """Steps of calls that features add to those of the kernel."""
         return tuple(stage for _, _, built in self._built for stage in built.stages)
+
+    @property
+    def executors(self) -> dict[ExecutorName, Executor]:
+        """Where tools may run, beside those of the kernel."""
+        return {name: made for _, _, built in self._built for name, made in built.executors.items()}
+
+    @property
+    def services(self) -> dict[str, Any]:
+        """What calls get for their tools, by the fields of `CallServices`."""
+        return {name: given for _, _, built in self._built for name, given in built.services.items()}
 
     @property
     def checks(self) -> tuple[Check, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Caller, Registry, ToolMessage, tool
+from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.kernel.core.quota import Rate

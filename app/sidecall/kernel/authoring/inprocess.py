@@ -183,7 +183,7 @@ def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
 async def _run(plan: _Plan) -> Invocation:
     tool = plan.tool
     OUTER.set(Outer(plan.request, plan.config))
-    executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
+    executor = _make_executor(tool)
     try:
         await executor.start([tool])
         stages = _list_stages(tool, executor)
@@ -191,6 +191,22 @@ async def _run(plan: _Plan) -> Invocation:
         return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()
+
+
+def _make_executor(tool: CompiledTool) -> Executor:
+    """Make what runs the tool.
+
+    Raises:
+        FeatureMissing: That is a feature, and it is not installed.
+    """
+    make = EXECUTORS.get(tool.executor)
+    if make is None:
+        try:
+            make = _with_features.EXECUTORS[tool.executor]
+        except ModuleNotFoundError:
+            ToolRequirements().hold(tool)
+            raise
+    return make(ExecutorSettings(tools_of=_TOOLS_OF))
 
 
 def _list_stages(tool: CompiledTool, executor: Executor) -> Stages:
