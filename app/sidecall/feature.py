@@ -74,6 +74,8 @@ class Feature:
             makes that of what was set. One that is set otherwise stops the start.
         can_be_off: Whether `SIDECALL_FEATURES_OFF` may name it. Never where it protects something.
         routes: In the order in which they are matched.
+        forms: Models of bodies that its routes read themselves, as `package.module:Model` or the name of several. The
+            OpenAPI document describes them.
         commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
         tables: A package with the migrations and statements of what it keeps in the ledger's database. Those of
             Sidecall's own features are found in their folders.
@@ -92,6 +94,7 @@ class Feature:
     settings_off: Mapping[str, Any] = field(default_factory=dict)
     can_be_off: bool = True
     routes: tuple[Route, ...] = ()
+    forms: tuple[str, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None
     settings: type[BaseSettings] | None = None

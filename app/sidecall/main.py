@@ -30,6 +30,8 @@ from sidecall.composition.stores import (
     gather_services,
     is_alone,
 )
+from sidecall.features.calls import unknown_calls
+from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.redactor import show_with
@@ -44,6 +46,7 @@ from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.search.search_tool import make_search_tools
+from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.metrics import Metrics
@@ -71,7 +74,7 @@ from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.kernel.rest.parts import Listings
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
@@ -134,10 +137,12 @@ def create_app(
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
+        requests=metrics.requests,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
+        answer_remembered=answer_remembered,
         results=results,
         toolsets=open_toolsets(settings, registry),
     )
@@ -197,7 +202,14 @@ def _build_api(
     )
     ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
     shortcuts = make_shortcuts(parts)
-    pages = Pages(docs=settings.docs, metrics=settings.metrics, routes=features.routes, shortcuts=shortcuts)
+    pages = Pages(
+        docs=settings.docs,
+        metrics=settings.metrics,
+        routes=features.routes,
+        shortcuts=shortcuts,
+        forms=features.forms,
+        answers=[unknown_calls.install],
+    )
     warn_of_missing_keys(settings)
     app = build_api(
         parts,

@@ -195,6 +195,11 @@ class Features:
         return tuple(route for it in self.features if it.serves(self.settings) for route in it.routes)
 
     @property
+    def forms(self) -> tuple[str, ...]:
+        """The models of bodies that those routes read themselves."""
+        return tuple(form for it in self.features if it.serves(self.settings) for form in it.forms)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """Steps of calls that features add to those of the kernel."""
         return tuple(stage for _, _, built in self._built for stage in built.stages)

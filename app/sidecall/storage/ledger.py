@@ -8,7 +8,6 @@ from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.audit.entry import AuditTrail
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.calls.callbacks import CallbackQueue
-from sidecall.features.calls.notices import NoNotices, Notices
 from sidecall.features.calls.progress import ProgressLog
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.stores import CallQueue, Calls
@@ -21,6 +20,7 @@ from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import Heartbeat
+from sidecall.storage.notices import NoNotices, Notices
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pydantic_core import from_json, to_json
 
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
@@ -24,6 +23,7 @@ from sidecall.kernel.core.invocation import CallRequest, new_invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.opening import open_history
 from tests.features.history.made import make_blocks, make_id, note_at

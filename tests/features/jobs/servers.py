@@ -10,7 +10,6 @@ from uuid import uuid4
 from sidecall import Registry, StructuredTool
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
@@ -24,6 +23,7 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Decision
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
 from tests.features.jobs.gated import GatedDatabase

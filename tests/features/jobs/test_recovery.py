@@ -9,7 +9,6 @@ import pytest
 
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
@@ -18,6 +17,7 @@ from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
 from sidecall.storage.sqlite.database import SqliteDatabase

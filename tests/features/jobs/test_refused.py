@@ -9,7 +9,6 @@ import pytest
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
 from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallEntry, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
@@ -23,6 +22,7 @@ from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
+from sidecall.kernel.ports.call_entry import CallEntry, CallKey
 from sidecall.storage.database import Database
 from sidecall.storage.ledger import Ledger
 from tests.features.jobs.servers import Server, make_server

@@ -8,7 +8,6 @@ import pytest
 
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallFilter, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
@@ -19,6 +18,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.ports.call_entry import CallFilter, CallKey
 from sidecall.storage.ledger import Ledger
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase

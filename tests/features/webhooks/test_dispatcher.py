@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallCompletion, CallEntry
 from sidecall.features.webhooks import dispatcher as dispatcher
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.receivers import AllowedHosts
@@ -20,6 +19,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
+from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, CallEntry
 from sidecall.storage.ledger import Ledger, LedgerBounds
 from sidecall.storage.opening import open_ledger
 from sidecall.storage.sql_ledger import DatabaseLedger

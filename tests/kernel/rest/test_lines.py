@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from sidecall import Registry, tool
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.event_stream import export_calls
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient

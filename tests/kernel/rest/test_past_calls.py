@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from sidecall.features.calls.entry import CallEntry, CallPage, to_datetime
 from sidecall.features.calls.past_calls import join_pages
+from sidecall.kernel.ports.call_entry import CallEntry, CallPage, to_datetime
 from tests.features.history.past import call, say
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import ASYNC, send

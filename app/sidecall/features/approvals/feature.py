@@ -15,6 +15,7 @@ FEATURE = Feature(
     needs=("audit", "jobs"),
     options=frozenset({"requires_approval"}),
     can_be_off=False,
+    forms=("sidecall.features.approvals.routes:ApprovalDecision",),
     routes=(
         Route("GET", "/approvals/rules", "sidecall.features.approvals.rule_routes:list_approval_rules", DECIDE),
         Route(

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.entry import CallCompletion, CallEntry
 from sidecall.features.calls.errors import NotRepeatable
 from sidecall.features.calls.past_calls import find_sent
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.keys import make_call_key, make_replay_key
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.authoring.inprocess import new_call_id
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
@@ -23,8 +23,8 @@ from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
+from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry
 from sidecall.kernel.rest.answer_headers import cache_headers
-from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later

@@ -15,6 +15,7 @@ FEATURE = Feature(
     needs=("access", "approvals"),
     parameters=frozenset({"secret", "user_token"}),
     can_be_off=False,
+    forms=("sidecall.features.credentials.secret_routes:SecretValue",),
     routes=(
         Route("GET", "/secrets", "sidecall.features.credentials.secret_routes:list_secrets", CALL),
         Route("PUT", "/secrets/{name}", "sidecall.features.credentials.secret_routes:put_secret", CALL),

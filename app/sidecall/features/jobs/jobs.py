@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.credentials.resume import SignInWaits
@@ -36,6 +35,7 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
+from sidecall.kernel.ports.call_entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
 from sidecall.storage.ledger import Ledger
 

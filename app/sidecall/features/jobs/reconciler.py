@@ -6,7 +6,6 @@ import logging
 import math
 import time
 
-from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
 from sidecall.features.jobs.runner import Runner
@@ -17,6 +16,7 @@ from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
+from sidecall.kernel.ports.call_entry import Acceptance, ClaimedCall, LostCall
 from sidecall.storage.ledger import Ledger
 
 logger = logging.getLogger("sidecall")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.types import Scope
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
-from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.kernel.core.errors import SidecallError, UnknownToolset
 from sidecall.kernel.http.authentication import Authenticator
 
 # Callers whose toolset is cached.
@@ -21,12 +21,6 @@ _WILDCARDS = frozenset("*?[")
 
 class InvalidToolsets(SidecallError):
     """The file of toolsets cannot be used."""
-
-
-class UnknownToolset(RequestError):
-    """There is no such toolset."""
-
-    problem = (404, "unknown-toolset")
 
 
 class _Entry(BaseModel, defer_build=True):

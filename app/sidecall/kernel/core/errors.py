@@ -197,6 +197,12 @@ class ContractChanged(RequestError):
     kind: ErrorKind = "contract_changed"
 
 
+class UnknownToolset(RequestError):
+    """There is no such toolset."""
+
+    problem = (404, "unknown-toolset")
+
+
 class UnknownTool(RequestError):
     """There is no such tool, or it is not visible to you."""
 

@@ -157,7 +157,7 @@ def _call(
     parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
 ) -> Reply | Awaitable[Reply]:
     context = begin_context(scope, receive, sweep)
-    preferences = _read_preferences(scope, parts.jobs.limits.wait)
+    preferences = _read_preferences(scope, parts.longest_wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:

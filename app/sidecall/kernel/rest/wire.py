@@ -4,9 +4,9 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SkipValidation, StrictBool
 
-from sidecall.features.calls.entry import CallEntry
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.ports.approvals.approval import Approval
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.rest.items.answers import (
     AnswerBody,
     Arguments,

@@ -136,7 +136,7 @@ async def create_tool_call(
     `problem`; `error` when the server ends before).
     """
     body = await read_body(request, parts.bounds)
-    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    preferences = read_preferences(request.headers, parts.longest_wait)
     if dry_run or _wants_events(request):
         with naming_served(parts.registry, context.caller):
             sent = read_call_text(body, parts.registry)
@@ -177,7 +177,7 @@ async def create_tool_call_batch(
     or a tool needs what the program has not sent, nothing is run and the 422 says which. With `Accept:
     text/event-stream` each answer comes as an event as soon as it is ready.
     """
-    refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
+    refuse_for_batch(read_preferences(request.headers, parts.longest_wait))
     body = await read_json(request, parts.bounds)
     with naming_served(parts.registry, context.caller):
         calls = _read_batch(body, parts.max_batch, parts.registry)
@@ -279,7 +279,7 @@ async def dry_run_call(
         RequestError: The calling program has to mend something.
     """
     if sent.callback_url is not None:
-        parts.receivers.find(sent.callback_url)
+        parts.require_callback(sent.callback_url)
     try:
         result = await parts.pipeline.dry_run(make_request(sent, context))
     except RequestError as error:
