@@ -13,7 +13,7 @@ from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
-from tests.kernel.pipeline.test_decide import APPROVE, Desk
+from tests.features.approvals.test_decide import APPROVE, Desk
 
 
 @pytest.fixture

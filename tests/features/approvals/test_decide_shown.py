@@ -10,7 +10,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord, Decision
-from tests.kernel.pipeline.test_decide import APPROVE, Desk
+from tests.features.approvals.test_decide import APPROVE, Desk
 
 RAN: list[int] = []
 
