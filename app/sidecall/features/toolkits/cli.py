@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.sandbox.local import LocalSandbox
-from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit, find_missing
+from sidecall.loading.toolkits import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import Toolkits, read_settings
 from sidecall.terminal.remote import AsJson

@@ -99,7 +99,7 @@ class InvalidToolkit(DefinitionError):
 def shipped_tools() -> Path:
     """Return the folder of the shipped tools: inside the package when installed, at the top of a checkout."""
     # No package can have this name, so installed tools are found by their path only.
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[1]
     installed = package / "tools.d"
     return installed if installed.is_dir() else package.parents[1] / "tools"
 
