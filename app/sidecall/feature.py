@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_settings import BaseSettings
 
@@ -13,9 +13,6 @@ from sidecall.kernel.executors.table import ExecutorSettings
 from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
-
-if TYPE_CHECKING:
-    from sidecall.storage import ledger as _ledger
 
 __all__ = ["Built", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
@@ -27,7 +24,7 @@ class Host:
     registry: Registry
     settings: Any  # the feature's own, None where it has none
     server: Any  # the server's settings
-    ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
+    ledger: Any  # what the server keeps (`sidecall.features.ledger`); the tables of features are in its `database`
     execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
     executing: ExecutorSettings  # what executors are made with
 

@@ -37,6 +37,8 @@ from sidecall.features.credentials.server_secrets import secrets_in, warn_of_mis
 from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
+from sidecall.features.ledger.ledger import Ledger
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers
 from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
@@ -78,8 +80,6 @@ from sidecall.kernel.rest.parts import Listings
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger
-from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers
 
 if TYPE_CHECKING:
     from sidecall.features.openapi_import import services as _services

@@ -10,9 +10,9 @@ from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
 from sidecall.composition.stages import default_stages
 from sidecall.feature import FailurePlace, Place
+from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY
 
 Install = Callable[[str], None]
 FEATURE = "from sidecall.feature import Built, Feature, Place, FailurePlace, Route, Stage\n"

@@ -18,6 +18,7 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.sandbox.local import LocalSandbox
@@ -31,7 +32,6 @@ from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.sql_ledger import DatabaseLedger
 
 EXECUTORS: list[type[Any]] = [InlineExecutor, ThreadExecutor, ProcessExecutor, LateSandboxExecutor]
 PARTS: list[type[Any]] = [

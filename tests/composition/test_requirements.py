@@ -12,6 +12,7 @@ from sidecall import Cache, CommandSandbox, InjectedStore, Registry, Secret, Sto
 from sidecall.composition.features import FeatureUnfit, load_features
 from sidecall.composition.requirements import find_dependent, make_requirements
 from sidecall.feature import Feature
+from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.kernel.core.injection import Source
 from sidecall.kernel.core.options import ExecutorName, ToolOptions
 from sidecall.kernel.core.requirements import (
@@ -22,7 +23,6 @@ from sidecall.kernel.core.requirements import (
 )
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY
 
 FEATURES = load_features(use_entry_points=False)
 

@@ -17,10 +17,10 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.opening import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.call_entry import CallFilter
-from sidecall.storage.opening import open_history
 from trials.durable.home import Home, homes
 from trials.finding import Finding
 

@@ -11,6 +11,7 @@ from sidecall.composition.features import Features
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.no_history import NoHistory
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
@@ -43,7 +44,6 @@ from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history

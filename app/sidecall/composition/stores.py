@@ -16,6 +16,8 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.ledger import Ledger, LedgerBounds
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
@@ -30,8 +32,6 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.later import Later
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger, LedgerBounds
-from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 
 if TYPE_CHECKING:
     from sidecall.features.vector_stores import embedding as _embedding

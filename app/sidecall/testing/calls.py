@@ -11,6 +11,8 @@ from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
 from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.ledger.ledger import Ledger
+from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import EVERYTHING, Caller
@@ -30,8 +32,6 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger
-from sidecall.storage.opening import IN_MEMORY
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.executors import make_passing
 from sidecall.testing.supplies import GivenSecrets, GivenTokens, choose_lookup, make_workspaces

@@ -17,6 +17,7 @@ from sidecall.features.history.packing import Packer, to_milliseconds
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.opening import open_history
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import Caller, CallOrigin
 from sidecall.kernel.core.invocation import CallRequest, new_invocation
@@ -25,7 +26,6 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.storage.opening import open_history
 from tests.features.history.made import make_blocks, make_id, note_at
 from tests.features.history.past import add, say
 

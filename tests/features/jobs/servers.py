@@ -15,6 +15,7 @@ from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
@@ -25,7 +26,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import Ledger
 from tests.features.jobs.gated import GatedDatabase
 from tests.kit.pipelines import make_pipeline
 from tests.kit.waiting import until

@@ -14,6 +14,7 @@ from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation
@@ -24,7 +25,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
 from sidecall.kernel.ports.call_entry import CallEntry, CallKey
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import Ledger
 from tests.features.jobs.servers import Server, make_server
 
 RAN: Counter[str] = Counter()

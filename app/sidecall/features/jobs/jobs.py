@@ -22,6 +22,7 @@ from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.errors import ToolTimeout
@@ -37,7 +38,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.call_entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
-from sidecall.storage.ledger import Ledger
 
 logger = logging.getLogger("sidecall")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.reconciler import JobLoad
+from sidecall.features.ledger.ledger import StoreKind
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.status.operation import Operation
 from sidecall.features.status.shown import (
@@ -28,7 +29,6 @@ from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.ports.approvals.stores import WaitingApprovals
 from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import StoreKind
 from sidecall.version import __version__
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import MakeAnswer, SqlCalls
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.sql_store import SqlSecrets
+from sidecall.features.ledger.ledger import Ledger, LedgerBounds, StoreKind
 from sidecall.features.rates.sql_store import SqlRates
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import SILENCE, Heartbeat
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.ledger import Ledger, LedgerBounds, StoreKind
 from sidecall.storage.sqlite.workers import WorkerHeartbeat, name_worker
 
 logger = logging.getLogger("sidecall")
