@@ -14,6 +14,7 @@ help:
 	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
 	@echo "make check-features  start a server without each feature that may be off; ARGS=--record records it"
+	@echo "make check-kernel  run the kernel's own tests where there is nothing but the kernel; ARGS=PATHS chooses some"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
 	@echo "make docs      write docs/settings.md"
@@ -76,6 +77,10 @@ bench-guard: $(RUNTIME)
 .PHONY: check-features
 check-features: $(DEV)
 	@$(BIN)/python -m trials.features_off $(ARGS)
+
+.PHONY: check-kernel
+check-kernel: $(DEV)
+	@scripts/check-kernel $(ARGS)
 
 trials: $(DEV)
 	@$(BIN)/python -m trials $(or $(ARGS),--record)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,17 +18,24 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sidecall import BaseTool, Registry
+from sidecall import BaseTool
 from sidecall.loading.tool_imports import tool_folders
-from sidecall.main import create_app
-from sidecall.settings import Settings
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.forked import forked_pools
 from tests.kit.virtual_time import VIRTUAL
 
+HAS_FEATURES = find_spec("sidecall.features") is not None
+if HAS_FEATURES:
+    from tests.kit.whole_server import make_app
+else:  # As `make check-kernel` runs the tests of the kernel.
+    from tests.kit.kernel_server import make_kernel_app as make_app
+
 __all__ = ["forked_pools"]
 
+_HERE = Path(__file__).parent
+# Tests of the kernel that need a feature, or a whole server: files, or tests of a file. Nothing is added to it.
+_OF_WHOLE_SERVERS = frozenset(_HERE.joinpath("kernel/whole_server.txt").read_text().splitlines())
 # A server makes few objects, where each test makes thousands.
 _SELDOM = (10_000, 20, 20)
 # Seconds; less than the setting `timeout` in pyproject.toml.
@@ -53,8 +61,20 @@ def pytest_collection() -> None:
     gc.disable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Cancel async tests that hang, before they are given up: what runs them would then wait for them for ever."""
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out files of the kernel's tests that need more than the kernel, where there is no more."""
+    return None if HAS_FEATURES or str(collection_path.relative_to(_HERE)) not in _OF_WHOLE_SERVERS else True
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Cancel async tests that hang, before they are given up: what runs them would then wait for them for ever.
+
+    Where there is nothing but the kernel, tests that need more are left out.
+    """
+    if not HAS_FEATURES:
+        out = [item for item in items if item.nodeid.partition("[")[0].removeprefix("tests/") in _OF_WHOLE_SERVERS]
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in out]
     for item in items:
         if (
             isinstance(item, pytest.Function)
@@ -133,10 +153,11 @@ async def make_client(
     async with AsyncExitStack() as stack:
 
         async def make(*tools: BaseTool, **settings: Any) -> httpx.AsyncClient:
-            if anyio_backend is VIRTUAL:
-                settings.setdefault("history", "off")
-            settings.setdefault("workspace_dir", tmp_path_factory.getbasetemp() / "workspaces" / uuid4().hex)
-            app = create_app(Settings(**settings), Registry(tools))
+            if HAS_FEATURES:
+                if anyio_backend is VIRTUAL:
+                    settings.setdefault("history", "off")
+                settings.setdefault("workspace_dir", tmp_path_factory.getbasetemp() / "workspaces" / uuid4().hex)
+            app = make_app(tools, **settings)
             if not is_door_open:
                 app.add_middleware(Passing)
             await stack.enter_async_context(app.router.lifespan_context(app))

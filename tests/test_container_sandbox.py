@@ -7,8 +7,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import find_files
 from sidecall.settings import Settings
 
 ROOT = Path(__file__).parents[1]

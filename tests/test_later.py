@@ -28,7 +28,8 @@ LATER = tuple(
 ROOMS = tuple(
     f"sidecall.{name}"
     for name in (
-        "client native cli.call compat.foreign.agents compat.foreign.langchain features.access.cli"
+        "client native cli.call compat.foreign.agents compat.foreign.hosted compat.foreign.langchain"
+        " features.access.cli"
         " features.access.identity_routes features.access.metadata_routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
         " features.calls.routes features.contents.json_paths features.contents.routes"
@@ -37,7 +38,7 @@ ROOMS = tuple(
         " features.credentials.token_routes features.file_tools features.history.replay_"
         " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
         " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint"
-        " features.native_items.hosted features.native_items.rest.calls features.native_items.rest.reading"
+        ""
         " features.openapi_export.answers features.openapi_export.cli features.openapi_export.document"
         " features.openapi_export.routes features.openapi_import.services features.openapi_import.toolkit"
         " features.remote_agents.agent features.remote_agents.cli features.sandbox.commands"
@@ -46,8 +47,9 @@ ROOMS = tuple(
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.forms"
         " features.vector_stores.indexing features.vector_stores.kept features.vector_stores.routes"
         " features.vector_stores.stores features.webhooks.sender features.workspaces.rest"
-        " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.routes.t"
-        " kernel.rest.stream kernel.rest.wire outgoing.clients outgoing.transports storage.postgres.database"
+        " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.items.calls"
+        " kernel.rest.items.reading kernel.rest.routes.t kernel.rest.stream kernel.rest.wire outgoing.clients"
+        " outgoing.transports storage.postgres.database"
     ).split()
 )
 TOOLS = f'''

@@ -48,16 +48,16 @@ BANNED_PREFIXES = {
 # Names that are still to be changed, as file and name; nothing is added to it.
 REMAINING = frozenset(
     (
-        ("app/sidecall/features/native_items/authoring.py", "_find_misfit"),
-        ("app/sidecall/features/native_items/authoring.py", "_find_text_misfit"),
-        ("app/sidecall/features/native_items/authoring.py", "refuse_misfit"),
+        ("app/sidecall/kernel/authoring/native.py", "_find_misfit"),
+        ("app/sidecall/kernel/authoring/native.py", "_find_text_misfit"),
+        ("app/sidecall/kernel/authoring/native.py", "refuse_misfit"),
         ("app/sidecall/features/sandbox/confined.py", "trouble"),
         ("app/sidecall/features/sandbox/bubblewrap.py", "trouble"),
         ("app/sidecall/features/sandbox/python_programs.py", "trouble"),
         ("app/sidecall/kernel/http/late_modules.py", "trouble"),
         ("app/sidecall/kernel/rest/parts.py", "trouble"),
         ("app/sidecall/storage/database.py", "trouble"),
-        ("app/sidecall/storage/ledger.py", "trouble"),
+        ("app/sidecall/features/ledger/ledger.py", "trouble"),
         ("app/sidecall/storage/memory/late_database.py", "trouble"),
         ("app/sidecall/storage/postgres/database.py", "trouble"),
         ("app/sidecall/storage/sqlite/database.py", "trouble"),

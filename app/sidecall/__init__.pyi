@@ -11,6 +11,16 @@ from sidecall.compat.conversation import (
     RemoveMessage,
     SystemMessage,
 )
+from sidecall.compat.foreign.hosted import (
+    CodeInterpreterTool,
+    FileSearchTool,
+    HostedMCPTool,
+    ImageGenerationTool,
+    ProgrammaticToolCallingTool,
+    ShellTool,
+    ToolSearchTool,
+    WebSearchTool,
+)
 from sidecall.compat.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
 from sidecall.compat.retriever import Document, RetrieverInput, create_retriever_tool
 from sidecall.compat.run_manager import (
@@ -21,16 +31,6 @@ from sidecall.compat.run_manager import (
     Callbacks,
 )
 from sidecall.compat.supplied import RunnableConfig, StreamWriter, ToolRuntime
-from sidecall.features.native_items.hosted import (
-    CodeInterpreterTool,
-    FileSearchTool,
-    HostedMCPTool,
-    ImageGenerationTool,
-    ProgrammaticToolCallingTool,
-    ShellTool,
-    ToolSearchTool,
-    WebSearchTool,
-)
 from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent

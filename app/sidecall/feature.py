@@ -3,18 +3,18 @@
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_settings import BaseSettings
 
-from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.executors.table import ExecutorSettings
+from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
 
-if TYPE_CHECKING:
-    from sidecall.storage import ledger as _ledger
-
-__all__ = ["Built", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
+__all__ = ["Built", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,7 +24,9 @@ class Host:
     registry: Registry
     settings: Any  # the feature's own, None where it has none
     server: Any  # the server's settings
-    ledger: "_ledger.Ledger"  # what the server keeps; the tables of features are in its `database`
+    ledger: Any  # what the server keeps (`sidecall.features.ledger`); the tables of features are in its `database`
+    execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
+    executing: ExecutorSettings  # what executors are made with
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,10 +35,16 @@ class Built:
 
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
+        checks: What calls have to pass before they are let in.
+        executors: Where tools may run, by the name that authors give as `executor`.
+        services: What calls get for their tools, by the fields of `CallServices`.
         status: Rows of `GET /status`, each read on request.
     """
 
     stages: Sequence[Stage] = ()
+    checks: Sequence[Check] = ()
+    executors: Mapping[ExecutorName, Executor] = field(default_factory=dict)
+    services: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
 
 
@@ -63,6 +71,8 @@ class Feature:
             makes that of what was set. One that is set otherwise stops the start.
         can_be_off: Whether `SIDECALL_FEATURES_OFF` may name it. Never where it protects something.
         routes: In the order in which they are matched.
+        forms: Models of bodies that its routes read themselves, as `package.module:Model` or the name of several. The
+            OpenAPI document describes them.
         commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
         tables: A package with the migrations and statements of what it keeps in the ledger's database. Those of
             Sidecall's own features are found in their folders.
@@ -81,6 +91,7 @@ class Feature:
     settings_off: Mapping[str, Any] = field(default_factory=dict)
     can_be_off: bool = True
     routes: tuple[Route, ...] = ()
+    forms: tuple[str, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None
     settings: type[BaseSettings] | None = None

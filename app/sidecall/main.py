@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
+from sidecall.composition.executors import build_executors, read_executor_settings
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
@@ -19,6 +20,7 @@ from sidecall.composition.lifespan import (
     refuse_unfit,
 )
 from sidecall.composition.requirements import settle_settings
+from sidecall.composition.stages import default_stages
 from sidecall.composition.stores import (
     build_admission,
     build_kept,
@@ -27,15 +29,16 @@ from sidecall.composition.stores import (
     build_workspaces,
     gather_services,
     is_alone,
-    read_locked,
 )
-from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts
-from sidecall.features.cache.answers import Caching
+from sidecall.features.calls import unknown_calls
+from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
+from sidecall.features.ledger.ledger import Ledger
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers
 from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
@@ -43,41 +46,40 @@ from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.native_items.provider_approval import make_provider_approval
 from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.search.search_tool import make_search_tools
+from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
-from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_all, sandbox_of
+from sidecall.kernel.executors.table import Executors, build_all, close_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.fast_path import NO_WAYS
+from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
-from sidecall.kernel.ports.sandbox import SandboxLimits
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.kernel.rest.parts import Listings
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger
-from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers
 
 if TYPE_CHECKING:
     from sidecall.features.openapi_import import services as _services
@@ -114,14 +116,16 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    features, admission = replace(features, ledger=ledger), build_admission(settings, ledger)
-    executors = _build_executors_for(settings, features)
+    made_with, admission = read_executor_settings(settings), build_admission(settings, ledger)
+    executors = dict(build_all(made_with))
+    features = replace(features, ledger=ledger, execute=Execute(executors), executing=made_with)
+    executors |= features.executors
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
-    services = _add_services(services, features, workspaces=workspaces, sandbox=sandbox_of(executors), passages=stores)
-    stages = _list_stages(settings, features, executors, ledger, results).add(features.stages)
+    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.services)
+    stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
         registry=registry,
@@ -133,10 +137,12 @@ def create_app(
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
+        requests=metrics.requests,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
+        answer_remembered=answer_remembered,
         results=results,
         toolsets=open_toolsets(settings, registry),
     )
@@ -164,7 +170,6 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
             *([make_provider_approval()] if features.has("native_items") else ()),
         ]
     )
-    registry.contracts.learn(read_locked() if features.has("contract") else {})
     return settings, registry, documents, features
 
 
@@ -197,7 +202,14 @@ def _build_api(
     )
     ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
     shortcuts = make_shortcuts(parts)
-    pages = Pages(docs=settings.docs, metrics=settings.metrics, routes=features.routes, shortcuts=shortcuts)
+    pages = Pages(
+        docs=settings.docs,
+        metrics=settings.metrics,
+        routes=features.routes,
+        shortcuts=shortcuts,
+        forms=features.forms,
+        answers=[unknown_calls.install],
+    )
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
@@ -262,12 +274,9 @@ def _budget(settings: Settings, contents: Contents | None, results: ResultMemory
     return Budget(settings.max_content_bytes, keep, results)
 
 
-def _list_stages(
-    settings: Settings, features: Features, executors: Executors, ledger: Ledger, results: ResultMemory
-) -> Stages:
-    budget = _budget(settings, ledger.contents if features.has("contents") else None, results)
-    caching = Caching(settings.max_cache_bytes, settings.max_cache_entries, settings.tool_timeout)
-    return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)
+def _list_stages(settings: Settings, features: Features, results: ResultMemory) -> Stages:
+    budget = _budget(settings, features.ledger.contents if features.has("contents") else None, results)
+    return kernel_stages(features.execute, budget).add(features.stages, features.checks)
 
 
 def _make_jobs(
@@ -290,7 +299,9 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
     there, off = choose_features(settings)
     settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
     features.hold_tools()
-    executors = _build_executors_for(settings, features)
+    executors = dict(build_executors(settings))
+    sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")
+    assert isinstance(sandbox, LateSandboxExecutor)
     try:
         ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
         stages = default_stages(executors, ledger.approvals)
@@ -298,39 +309,9 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             ItemStore(ledger.items),
             secrets_in(settings.secrets_dir),
             contents=ledger.contents,
-            sandbox=sandbox_of(executors),
+            sandbox=sandbox.sandbox if features.has("sandbox") else None,
             workspaces=build_workspaces(settings),
         )
         yield Pipeline(registry, stages, settings.tool_timeout, _add_services(services, features))
     finally:
         await close_all(executors)
-
-
-def _build_executors_for(settings: Settings, features: Features) -> Executors:
-    made = build_executors(settings)
-    return {name: executor for name, executor in made.items() if name != "sandbox" or features.has("sandbox")}
-
-
-def build_sandbox(settings: Settings) -> LocalSandbox:
-    """Make the sandbox of this machine; it is tested at first use."""
-    limits = SandboxLimits(
-        memory_mb=settings.sandbox_memory_mb,
-        processes=settings.sandbox_processes,
-        file_mb=settings.sandbox_file_mb,
-    )
-    return LocalSandbox(limits, settings.python, settings.shell_allow, settings.shell_output_bytes)
-
-
-def build_executors(settings: Settings) -> Executors:
-    """Make one executor of each kind."""
-    made_with = ExecutorSettings(
-        tools_of=TOOLS_OF,
-        threads=settings.threads,
-        processes=settings.processes,
-        memory_limit_mb=settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-        traces=settings.otel != "off",
-        process_env=settings.process_env,
-        sandbox=build_sandbox(settings),
-    )
-    return build_all(made_with)

@@ -8,11 +8,11 @@ import pytest
 
 from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
+from sidecall.composition.stages import default_stages
 from sidecall.feature import FailurePlace, Place
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY
 
 Install = Callable[[str], None]
 FEATURE = "from sidecall.feature import Built, Feature, Place, FailurePlace, Route, Stage\n"
@@ -128,6 +128,12 @@ def test_tables_in_no_package_stop_the_start(install: Install) -> None:
         load_features(use_entry_points=True)
 
 
+def _choose_extra() -> Features:
+    """Take the feature that is installed, alone."""
+    there = tuple(feature for feature in load_features(use_entry_points=True) if feature.name == "extra")
+    return Features(there, Registry(), Settings(store=IN_MEMORY))
+
+
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
@@ -142,7 +148,7 @@ def test_tables_in_no_package_stop_the_start(install: Install) -> None:
 def test_steps_that_do_not_fit_stop_the_start(install: Install, stages: str, message: str) -> None:
     """A feature has one step a place, and none where tools run."""
     install(f'FEATURE = Feature(name="extra", build=lambda host: Built(stages={stages}))')
-    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+    features = _choose_extra()
 
     with pytest.raises(FeatureUnfit) as refused:
         _ = features.stages
@@ -155,7 +161,7 @@ def test_the_same_place_of_success_and_failure_are_two(install: Install) -> None
     stages = "[Stage(Place.ANNOTATE, print), Stage(FailurePlace.ANNOTATE, print)]"
     install(f'FEATURE = Feature(name="extra", build=lambda host: Built(stages={stages}))')
 
-    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+    features = _choose_extra()
 
     assert [stage.place for stage in features.stages] == [Place.ANNOTATE, FailurePlace.ANNOTATE]
 
@@ -167,7 +173,7 @@ def test_no_place_of_success_is_taken_for_one_of_failure(install: Install) -> No
         "stages=[Stage(Place.RECALL, print), Stage(FailurePlace.RELEASE, print)]))"
     )
 
-    features = Features(load_features(use_entry_points=True), Registry(), Settings(store=IN_MEMORY))
+    features = _choose_extra()
 
     assert [stage.place for stage in features.stages] == [Place.RECALL, FailurePlace.RELEASE]
 

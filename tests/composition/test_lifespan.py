@@ -18,7 +18,9 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes
@@ -26,12 +28,10 @@ from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
-from sidecall.kernel.executors.table import LateSandboxExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.sql_ledger import DatabaseLedger
 
 EXECUTORS: list[type[Any]] = [InlineExecutor, ThreadExecutor, ProcessExecutor, LateSandboxExecutor]
 PARTS: list[type[Any]] = [

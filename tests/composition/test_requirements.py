@@ -10,20 +10,19 @@ import pytest
 
 from sidecall import Cache, CommandSandbox, InjectedStore, Registry, Secret, Store, UserToken, Workspace, tool
 from sidecall.composition.features import FeatureUnfit, load_features
-from sidecall.composition.requirements import (
+from sidecall.composition.requirements import find_dependent, make_requirements
+from sidecall.feature import Feature
+from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.kernel.core.injection import Source
+from sidecall.kernel.core.options import ExecutorName, ToolOptions
+from sidecall.kernel.core.requirements import (
     KERNEL_EXECUTORS,
     KERNEL_OPTIONS,
     KERNEL_PARAMETERS,
     FeatureMissing,
-    ToolRequirements,
-    find_dependent,
 )
-from sidecall.feature import Feature
-from sidecall.kernel.core.injection import Source
-from sidecall.kernel.core.options import ExecutorName, ToolOptions
 from sidecall.main import build_pipeline, create_app
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY
 
 FEATURES = load_features(use_entry_points=False)
 
@@ -178,9 +177,9 @@ def test_a_tool_that_asks_for_a_missing_feature_is_refused(asking: Any, feature:
         ([], "a feature that is not installed"),
     ):
         with pytest.raises(FeatureMissing) as refused:
-            ToolRequirements(there, left_out).hold(asking.compiled)
+            make_requirements(there, left_out).hold(asking.compiled)
         assert refused.value.message == (f"the tool {asking.name!r} ({asking.compiled.source}): {wanted} needs {why}.")
-    ToolRequirements(FEATURES, ()).hold(asking.compiled)
+    make_requirements(FEATURES, ()).hold(asking.compiled)
 
 
 @pytest.mark.parametrize(("asking", "feature"), [(asking, name) for asking, name, _ in ASKING if name in MAY_BE_OFF])

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sidecall import Workspace, tool
-from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import find_files
 from tests.kit.clients import MakeClient
 
 MANY = 40

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.storage import opening
-from sidecall.storage import sql_ledger as sql_ledger
+from sidecall.features.ledger import opening, sql_ledger
 from tests.kit.ledgers import Clock
 
 

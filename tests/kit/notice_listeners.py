@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sidecall.features.calls.notices import NoticeKind
+from sidecall.storage.notices import NoticeKind
 
 
 @dataclass

@@ -16,24 +16,18 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import import_module, reload
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 import coverage
 
-import sidecall.kernel.executors.process.inside.main
-import sidecall.main  # noqa: F401  which a command imports that serves
-from sidecall.cli import early, project
-from sidecall.cli.commands import list_commands
+import sidecall.kernel.executors.process.inside.main  # noqa: F401  which processes of tools run
 
 # What is loaded where it is needed first.
-for _place in (
-    *(place.partition(":")[0] for place in list_commands().values()),
-    "sidecall.features.contents.json_paths",
-    "sidecall.kernel.schema.docstring_sections.by_griffe",
-    "sidecall.features.telemetry.terminal_lines",
-):
-    import_module(_place)
+import_module("sidecall.kernel.schema.docstring_sections.by_griffe")
+if find_spec("sidecall.features") is not None:  # Else only processes of tools are forked.
+    import_module("tests.kit.origin_of_servers")
 
 # More are never sent along.
 _MOST_DESCRIPTORS = 16
@@ -122,8 +116,8 @@ def be_sidecall(arguments: list[str]) -> None:
     sys.argv = ["sidecall", *arguments]
     sys.path[0] = os.getcwd()
     # What they do, they do when they are imported.
-    reload(project)
-    reload(early)
+    reload(sys.modules["sidecall.cli.project"])
+    reload(sys.modules["sidecall.cli.early"])
     runpy.run_module("sidecall", run_name="__main__", alter_sys=True)
 
 

@@ -1,33 +1,45 @@
 """Pipelines of the stages that a server has, without a server."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from sidecall import Registry
-from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.cache.answers import Caching
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.pipeline.batch import BatchThrottle, keep, run_batch
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stage import Stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.stores import Approvals
+
+if find_spec("sidecall.features") is not None:
+    from sidecall.composition.stages import default_stages as list_stages
+else:
+
+    def list_stages(executors: Mapping[ExecutorName, Executor], *_: Any, **_rest: Any) -> Stages:  # type: ignore[misc]
+        """List the stages of the kernel."""
+        return kernel_stages(Execute(executors))
 
 
 def make_pipeline(
     offered: Registry | Iterable[CompiledTool | Compilable],
     executors: Mapping[ExecutorName, Executor] | None = None,
     approvals: Approvals | None = None,
-    caching: Caching | None = None,
+    caching: Any = None,
     **options: Any,
 ) -> Pipeline:
-    """Make a pipeline of these tools, with an executor for async ones and those that are given."""
+    """Make a pipeline of these tools, with an executor for async ones and those that are given.
+
+    Without features it takes the stages of the kernel.
+    """
     registry = offered if isinstance(offered, Registry) else Registry(offered)
     runners = {"inline": InlineExecutor(), **(executors or {})}
-    stages = default_stages(runners, approvals or MemoryApprovals(), caching=caching)
+    stages = list_stages(runners, approvals, caching=caching)
     return Pipeline(registry, stages, **options)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from sidecall import Registry, tool
+from sidecall.features.contract.lock import KnownContracts
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import call, post, say
 from tests.limits.offered import echo
@@ -24,6 +25,7 @@ async def _hash(make_client: MakeClient) -> str:
 
 async def _before(_make_client: MakeClient) -> str:
     registry = Registry()
+    registry.contracts = KnownContracts()
     hashes = []
     for number in range(6):
         offered = tool("echo", description=f"Echo {number}.")(lambda: "").compiled

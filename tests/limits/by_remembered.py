@@ -8,15 +8,15 @@ from typing import Any
 
 import httpx
 
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.event_stream import export_calls
-from sidecall.features.calls.notices import NoNotices
 from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
 from sidecall.kernel.http.events import write_event
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.notice_words import Bundle
+from sidecall.storage.notices import NoNotices
 from tests.features.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient

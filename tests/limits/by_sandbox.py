@@ -1,7 +1,7 @@
 """Go beyond the bounds of programs that run in a sandbox."""
 
-from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import find_files
 from tests.features.sandbox.command_tools import print_much, take
 from tests.features.sandbox.machine import open_once
 from tests.kit.clients import MakeClient

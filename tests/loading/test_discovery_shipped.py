@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecall.features.toolkits.table import shipped_tools
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.loading.discovery import discover, watched_folders
+from sidecall.loading.toolkits import shipped_tools
 from tests.kit.projects import names, tool_file, write
 
 pytestmark = pytest.mark.usefixtures("here")

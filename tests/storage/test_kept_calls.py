@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.calls.entry import Acceptance, CallCompletion, CallFilter, CallKey
 from sidecall.features.calls.errors import KeyReused, UnknownCall
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.sql_queue import SqlCallQueue
@@ -15,6 +14,7 @@ from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, CallFilter, CallKey
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from sidecall.features.ledger.ledger import LedgerBounds
+from sidecall.features.ledger.opening import open_ledger, sqlite_path
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.contents import TEXT
-from sidecall.storage.ledger import LedgerBounds
-from sidecall.storage.opening import open_ledger, sqlite_path
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.toolkits.table import find_files
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import find_files
 from tests.features.sandbox.machine import open_once
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop

@@ -6,9 +6,9 @@ import stat
 import sys
 from pathlib import Path
 
+from sidecall.features.ledger.opening import IN_MEMORY, sqlite_path
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY, sqlite_path
 from sidecall.storage.sqlite.database import try_file
 from sidecall.storage.sqlite.file import StoreOutOfReach, StoreTaken, StoreWithoutRoom
 

@@ -16,9 +16,9 @@ from sidecall.features.access.methods import (
     Methods,
     NamedOrAnonymous,
 )
-from sidecall.features.access.middleware import BEARER, KEY, Access, Authenticator, ProtectedResource
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.toolsets.toolsets import (
     NO_TOOLSETS,
     AnonymousAuthenticator,
@@ -28,9 +28,9 @@ from sidecall.features.toolsets.toolsets import (
 )
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.authentication import BEARER, KEY, Access, Authenticator, ProtectedResource
 from sidecall.later import Later
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.credentials.oauth import authorization_flow as _flow

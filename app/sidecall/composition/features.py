@@ -9,8 +9,10 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, get_args
 
-from sidecall.composition.requirements import FeatureUnfit, ToolRequirements, leave_out
-from sidecall.feature import Built, Feature, Host, Place, Route, Stage
+from sidecall.composition.requirements import FeatureUnfit, leave_out, make_requirements
+from sidecall.feature import Built, Check, Feature, Host, Place, Route, Stage
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -151,6 +153,8 @@ class Features:
     settings: Any
     ledger: Any = None
     off: tuple[Feature, ...] = ()
+    execute: Any = None
+    executing: Any = None
 
     def has(self, name: str) -> bool:
         """Return whether one of these has this name."""
@@ -162,7 +166,7 @@ class Features:
         Raises:
             FeatureMissing: One does.
         """
-        hold = ToolRequirements(self.features, self.off).hold
+        hold = make_requirements(self.features, self.off).hold
         for tool in self.registry:
             hold(tool)
         self.registry.check = hold
@@ -172,7 +176,14 @@ class Features:
         made = []
         for feature in self.features:
             own = None if feature.settings is None else feature.settings()
-            host = Host(registry=self.registry, settings=own, server=self.settings, ledger=self.ledger)
+            host = Host(
+                registry=self.registry,
+                settings=own,
+                server=self.settings,
+                ledger=self.ledger,
+                execute=self.execute,
+                executing=self.executing,
+            )
             built = feature.build(host)
             _refuse_stages(feature, built.stages)
             made.append((feature, host, built))
@@ -184,9 +195,29 @@ class Features:
         return tuple(route for it in self.features if it.serves(self.settings) for route in it.routes)
 
     @property
+    def forms(self) -> tuple[str, ...]:
+        """The models of bodies that those routes read themselves."""
+        return tuple(form for it in self.features if it.serves(self.settings) for form in it.forms)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """Steps of calls that features add to those of the kernel."""
         return tuple(stage for _, _, built in self._built for stage in built.stages)
+
+    @property
+    def executors(self) -> dict[ExecutorName, Executor]:
+        """Where tools may run, beside those of the kernel."""
+        return {name: made for _, _, built in self._built for name, made in built.executors.items()}
+
+    @property
+    def services(self) -> dict[str, Any]:
+        """What calls get for their tools, by the fields of `CallServices`."""
+        return {name: given for _, _, built in self._built for name, given in built.services.items()}
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What calls have to pass before they are let in."""
+        return tuple(check for _, _, built in self._built for check in built.checks)
 
     @property
     def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from sidecall.composition.features import Features
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.no_history import NoHistory
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.reloading import Reloading
+from sidecall.features.server_parts import Parts
 from sidecall.features.telemetry.all_workers import open_metrics
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import CallLines
@@ -35,15 +36,14 @@ from sidecall.kernel.executors.table import Executors, close_with, follow_all, s
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
-from sidecall.kernel.rest.parts import Parts
 from sidecall.later import Later
 from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history

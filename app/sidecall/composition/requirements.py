@@ -1,36 +1,21 @@
 """What stops the start where a feature is missing: tools and settings that ask for it."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Collection, Iterable
 from typing import Any, TypeVar
 
 from pydantic_settings import BaseSettings
 
 from sidecall.feature import Feature
-from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
-from sidecall.kernel.core.options import ToolOptions
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.requirements import ToolRequirements, Wanted
 from sidecall.kernel.suggest.fuzzy_match import find_resembling
 
-# What the kernel does itself. Any other option, source of a hidden parameter or executor belongs to a feature.
-KERNEL_OPTIONS = frozenset(
-    "return_direct response_format tags metadata timeout timeout_behavior timeout_error_function executor"
-    " memory_limit_mb unknown_args extras annotations handle_tool_error handle_validation_error failure_error_function"
-    " callbacks tool_input_guardrails tool_output_guardrails is_enabled preview strict max_concurrency sequential retry"
-    " max_content_bytes".split()
-)
-KERNEL_PARAMETERS = frozenset("context call_id state tool_context caller made".split())
-KERNEL_EXECUTORS = frozenset("inline thread process".split())
 S = TypeVar("S", bound=BaseSettings)
 _OFF = "which SIDECALL_FEATURES_OFF leaves out"
 
 
 class FeatureUnfit(SidecallError):
     """A feature cannot be taken."""
-
-
-class FeatureMissing(InvalidToolOption):
-    """A tool asks for a feature that the server does not have."""
 
 
 def leave_out(features: Iterable[Feature], names: Collection[str]) -> tuple[Feature, ...]:
@@ -79,43 +64,13 @@ def settle_settings(settings: S, off: Iterable[Feature]) -> S:
     return settings.model_copy(update=changed) if changed else settings
 
 
-class ToolRequirements:
-    """Which options, hidden parameters and executors the tools of a server may have."""
-
-    def __init__(self, features: Iterable[Feature], off: Iterable[Feature]) -> None:
-        """Take the features that the server has, and those that were left out."""
-        there, missing = tuple(features), tuple(off)
-        self._off = _list_owners(missing)
-        self._may = _list_owners(there).keys() | _list_kernel()
-
-    def hold(self, tool: CompiledTool) -> None:
-        """Require that everything a tool asks for is there.
-
-        Raises:
-            FeatureMissing: Something is not.
-        """
-        for wanted in _list_wanted(tool):
-            if wanted not in self._may:
-                kind, name = wanted
-                owner = self._off.get(wanted)
-                why = "a feature that is not installed" if owner is None else f"the feature {owner}, {_OFF}"
-                raise FeatureMissing(
-                    f"the tool {tool.name!r} ({tool.source}): {_WORDS[kind].format(name)} needs {why}."
-                )
+def make_requirements(features: Iterable[Feature], off: Iterable[Feature]) -> ToolRequirements:
+    """Return what tools may have: of the kernel, and of the features that the server has; `off` were left out."""
+    why = {wanted: f"the feature {name}, {_OFF}" for wanted, name in _list_owners(off).items()}
+    return ToolRequirements(_list_owners(features), why)
 
 
-# Of what kind it is, and its name.
-_Wanted = tuple[str, str]
-_WORDS = {"option": "`{}`", "parameter": "a hidden parameter ({})", "executor": "`executor={!r}`"}
-_DEFAULTS: Mapping[str, Any] = {
-    it.name: it.default if it.default_factory is MISSING else it.default_factory()
-    for it in fields(ToolOptions)
-    if it.init
-}
-_OF_FEATURES = tuple(name for name in _DEFAULTS if name not in KERNEL_OPTIONS)
-
-
-def _list_owners(features: Iterable[Feature]) -> dict[_Wanted, str]:
+def _list_owners(features: Iterable[Feature]) -> dict[Wanted, str]:
     return {
         (kind, name): feature.name
         for feature in features
@@ -126,18 +81,3 @@ def _list_owners(features: Iterable[Feature]) -> dict[_Wanted, str]:
         )
         for name in names
     }
-
-
-def _list_kernel() -> set[_Wanted]:
-    parts = (("option", KERNEL_OPTIONS), ("parameter", KERNEL_PARAMETERS), ("executor", KERNEL_EXECUTORS))
-    return {(kind, name) for kind, names in parts for name in names}
-
-
-def _list_wanted(tool: CompiledTool) -> Iterator[_Wanted]:
-    options = tool.options
-    for name in _OF_FEATURES:
-        if getattr(options, name) != _DEFAULTS[name]:
-            yield "option", name
-    for injection in tool.injections:
-        yield "parameter", injection.source
-    yield "executor", "sandbox" if tool.sandbox_use else tool.executor

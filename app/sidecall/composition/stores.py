@@ -1,15 +1,12 @@
 """Build the stores from the settings."""
 
 import logging
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.composition.features import list_tables, load_features
 from sidecall.features.calls.sql_kept import CallBounds
-from sidecall.features.contract.lock import LOCK, InvalidLock, LockedTool, parse_lock
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.history import History
@@ -19,6 +16,8 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.ledger import Ledger, LedgerBounds
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
@@ -33,8 +32,6 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.later import Later
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger, LedgerBounds
-from sidecall.storage.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 
 if TYPE_CHECKING:
     from sidecall.features.vector_stores import embedding as _embedding
@@ -192,17 +189,3 @@ def _build_quotas(settings: Settings, ledger: Ledger) -> Quotas:
 def is_alone(settings: Settings, ledger: Ledger) -> bool:
     """Return whether no other process serves the same callers, by the settings."""
     return settings.workers == 1 and not ledger.is_shared
-
-
-def read_locked() -> Mapping[str, LockedTool]:
-    """Read the lock file in the working directory, if there is one.
-
-    Calls pinned to a locked contract are told what has changed since; a broken lock file does not stop the start.
-    """
-    if not os.path.lexists(LOCK):
-        return {}
-    try:
-        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
-    except (OSError, ValueError, InvalidLock) as error:
-        logger.warning("%s is not used: %s", LOCK, error)
-        return {}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 Phase = Literal["starting", "ready", "draining"]
+# Of a server whose tools are offered here, too.
+UpstreamState = Literal["connecting", "connected", "down"]
 
 # What workers ask each other: to reload, in two steps that all of them take, and for their metrics.
 RELOAD, PREPARE, TAKE, DISCARD = "reload", "prepare", "take", "discard"

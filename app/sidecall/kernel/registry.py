@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from sidecall.features.contract.lock import KnownContracts
-from sidecall.features.search.index import ToolIndex
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
@@ -17,6 +15,9 @@ from sidecall.kernel.core.guardrails import (
 )
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import Compilable, CompiledTool, find_implementers
+from sidecall.kernel.schema.contracts import Contracts
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class Registry:
     """The tools of a server, in order of registration.
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` identifies it.
-    `is_conditional` says that some tools are enabled per caller, `scopes` lists the scopes that tools need. `index`
-    searches them, `contracts` holds their contracts. The server's own unlisted tools can be called as well.
+    `is_conditional` says that some tools are enabled per caller, `scopes` lists the scopes that tools need. `contracts`
+    holds their contracts. The server's own unlisted tools can be called as well.
     """
 
     def __init__(
@@ -88,8 +89,8 @@ class Registry:
             tuple(map(make_input_guardrail, tool_input_guardrails)),
             tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
-        self.index = ToolIndex()
-        self.contracts = KnownContracts()
+        self.contracts = Contracts()
+        self._derived: dict[Any, Any] = {}
         self._unlisted: Mapping[str, CompiledTool] = {}
         self._native: Mapping[NativeKind, CompiledTool] = {}
         self._aliases: Mapping[str, CompiledTool] = {}
@@ -136,6 +137,13 @@ class Registry:
     def get(self, name: str) -> CompiledTool | None:
         """Return a tool by its exact name, or by a provider's name for the built-in tool that it implements."""
         return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
+
+    def derive(self, make: Callable[[Iterable[CompiledTool]], T]) -> T:
+        """Return what this makes of the present tools; it is made once, until they change."""
+        if make not in self._derived:
+            self._derived[make] = make(self._tools.values())
+        made: T = self._derived[make]
+        return made
 
     def find_native(self, kind: NativeKind) -> CompiledTool | None:
         """Find the tool that implements a built-in tool of a provider."""
@@ -221,7 +229,7 @@ class Registry:
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
-        self.index = ToolIndex(self._tools.values())
+        self._derived = {}
         self.version += 1
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sidecall.features.toolkits.table import leave_out, shipped_tools
 from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.loading.modules import load_file, load_named, public_files, refuse_exits
 from sidecall.loading.skipped_tools.find import Omission, TakeOmission, find_omissions
 from sidecall.loading.tool_imports import tool_folders
+from sidecall.loading.toolkits import leave_out, shipped_tools
 
 GROUP = "sidecall.tools"
 # The default places: this one of the project, else the shipped tools.

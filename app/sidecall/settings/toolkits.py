@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.features.toolkits.table import find_files, find_toolkit
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
 from sidecall.loading.tool_lists import Texts
+from sidecall.loading.toolkits import find_files, find_toolkit
 from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:

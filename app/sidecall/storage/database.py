@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from sidecall.features.calls.entry import OPEN, PAGE_CHARACTERS, CallFilter, CallStatus
+from sidecall.kernel.ports.call_entry import OPEN, PAGE_CHARACTERS, CallFilter, CallStatus
 
 Dialect = Literal["sqlite", "postgres"]
 # Texts, bytes, numbers and None; times are seconds since 1970.

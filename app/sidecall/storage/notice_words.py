@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from sidecall.features.calls.notices import NoticeKind, NoticeListener
+from sidecall.storage.notices import NoticeKind, NoticeListener
 
 _SIGNS: Mapping[NoticeKind, str] = {"changed": "c", "cancel": "x", "queued": "q", "progress": "p"}
 _KINDS: Mapping[str, NoticeKind] = {sign: kind for kind, sign in _SIGNS.items()}

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sidecall.composition.stages import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
 from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.ledger.ledger import Ledger
+from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import EVERYTHING, Caller
 from sidecall.kernel.core.errors import ApprovalConflict
@@ -20,7 +24,6 @@ from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
@@ -28,10 +31,7 @@ from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call
-from sidecall.main import build_sandbox
 from sidecall.settings import Settings
-from sidecall.storage.ledger import Ledger
-from sidecall.storage.opening import IN_MEMORY
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.executors import make_passing
 from sidecall.testing.supplies import GivenSecrets, GivenTokens, choose_lookup, make_workspaces
@@ -114,7 +114,7 @@ class CallRunner:
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[tuple[Pipeline, EventRecorder]]:
         """Build the pipeline of one call, which says what happens to it."""
-        events, sandbox = EventRecorder(), build_sandbox(self._settings)
+        events, sandbox = EventRecorder(), make_sandbox(self._settings)
         services, timeout = self._gather_services(sandbox), self._settings.tool_timeout
         try:
             yield Pipeline(self._registry, self._stages, timeout, services, self._admission, events), events

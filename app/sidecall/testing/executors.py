@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sidecall.composition.executors import build_executors
 from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
@@ -12,7 +13,6 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.later import Later
-from sidecall.main import build_executors
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:

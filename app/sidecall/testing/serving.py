@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
@@ -23,7 +24,6 @@ from sidecall.server.reading import RequestRoom, room_for
 from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY
 from sidecall.testing.background import BackgroundLoop
 from sidecall.testing.bridge import BridgedApp, bridging
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.access.origin_policy import OwnHosts
+from sidecall.kernel.http.origin_policy import OwnHosts
 
 LOOPBACK = "127.0.0.1"
 REACHED = "0.0.0.0"

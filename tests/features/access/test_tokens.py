@@ -13,9 +13,10 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
 from sidecall.features.access.key_sets import IssuerKeys
-from sidecall.features.access.methods import BadCredential, IssuerUnreachable
+from sidecall.features.access.methods import IssuerUnreachable
 from sidecall.features.access.tokens import TokenRules, Tokens
 from sidecall.kernel.core.context import Caller
+from sidecall.kernel.http.authentication import BadCredential
 from tests.kit.callers.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 
 NOW = int(time.time())

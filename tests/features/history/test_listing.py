@@ -4,11 +4,11 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.pending_calls import NotedCall
 from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.call_entry import CallFilter
 from tests.features.history.made import keep, make_blocks, make_id, opened
 from tests.features.history.past import say
 

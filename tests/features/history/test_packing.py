@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pydantic_core import from_json, to_json
 
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
@@ -18,14 +17,15 @@ from sidecall.features.history.packing import Packer, to_milliseconds
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.opening import open_history
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import Caller, CallOrigin
 from sidecall.kernel.core.invocation import CallRequest, new_invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.storage.opening import open_history
 from tests.features.history.made import make_blocks, make_id, note_at
 from tests.features.history.past import add, say
 

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from sidecall.features.calls.entry import CallFilter, to_datetime
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.packing import read_end, to_milliseconds
 from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR, SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.opening import open_history
+from sidecall.kernel.ports.call_entry import CallFilter, to_datetime
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.storage.opening import open_history
 from tests.features.history.made import keep, make_blocks, note_at, opened
 
 EVER = 1e9

@@ -12,16 +12,16 @@ import asyncpg
 import pytest
 
 from sidecall import Registry, StructuredTool
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.jobs import jobs, notice_handler
 from sidecall.features.jobs import reconciler as reconciler
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
+from sidecall.features.ledger.ledger import Ledger, LedgerBounds
+from sidecall.features.ledger.opening import Writers, open_ledger
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.storage.ledger import Ledger, LedgerBounds
-from sidecall.storage.opening import Writers, open_ledger
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.postgres.notices import PostgresNotices
 from sidecall.storage.sqlite.database import WorkerNotices
 from sidecall.storage.sqlite.shared_writer import SharedWriter

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import ToolAnnotations, tool
-from sidecall.features.calls.entry import Acceptance, CallEntry
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
@@ -16,6 +15,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.admission import Limits
 from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.kernel.ports.call_entry import Acceptance, CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
 from tests.kit.waiting import until

@@ -9,10 +9,10 @@ import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.features.audit.entry import AuditFilter
-from sidecall.features.calls.entry import CallEntry
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
 

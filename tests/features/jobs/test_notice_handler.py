@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.errors import CallEnded
+from sidecall.kernel.ports.call_entry import CallEntry
 from tests.features.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 from tests.kit.waiting import until

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from sidecall.features.calls.notices import NoticeKind
 from sidecall.features.calls.progress import ProgressBatch, Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.notices import NoticeKind
 from tests.kit.waiting import until
 
 

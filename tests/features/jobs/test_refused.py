@@ -7,13 +7,14 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.entry import CallEntry, CallKey
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation
@@ -22,9 +23,8 @@ from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.ports.call_entry import CallEntry, CallKey
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import Ledger
 from tests.features.jobs.servers import Server, make_server
 
 RAN: Counter[str] = Counter()

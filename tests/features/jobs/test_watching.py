@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.calls.entry import CallEntry
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
 

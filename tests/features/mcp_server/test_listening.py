@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.features.access.middleware import HEADERS
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.mcp_server.endpoint import McpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.http.authentication import HEADERS
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from tests.features.mcp_server.messages import PREFIX, head, write

@@ -9,9 +9,9 @@ import pytest
 
 from sidecall.features.sandbox import local, support
 from sidecall.features.sandbox.support import SandboxSupport
-from sidecall.features.status.sandboxes import show_sandbox
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.ports.sandbox import SandboxReport
+from sidecall.kernel.ports.sandbox_status import show_sandbox
 from tests.features.sandbox.machine import open_once
 from tests.features.sandbox.own_tools import look_around, never_end, take_memory
 from tests.kit.clients import MakeClient

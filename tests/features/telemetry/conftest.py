@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Registry
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import make_json_lines
@@ -20,7 +21,6 @@ from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 
 
 @dataclass

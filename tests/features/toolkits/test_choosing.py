@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.toolkits import table
-from sidecall.features.toolkits.table import (
+from sidecall.loading import toolkits as table
+from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import (
     TOOLKITS,
     InvalidToolkit,
     ShippedToolkit,
@@ -15,7 +16,6 @@ from sidecall.features.toolkits.table import (
     find_missing,
     shipped_tools,
 )
-from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 from tests.kit.projects import names
 
@@ -24,8 +24,8 @@ LACKING = ShippedToolkit("lacking", "fetch", "none", "It does not run.", extra="
 SERVE = """
 import sys
 from sidecall.main import create_app
-from sidecall.features.toolkits.table import shipped_tools
-from sidecall.features.toolkits.table import TOOLKITS
+from sidecall.loading.toolkits import shipped_tools
+from sidecall.loading.toolkits import TOOLKITS
 create_app()
 loaded = {getattr(module, "__file__", None) for module in sys.modules.values()}
 needed = {name.partition(".")[0] for name in sys.modules}

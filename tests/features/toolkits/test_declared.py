@@ -18,8 +18,8 @@ from sidecall import (
     ToolSearchTool,
     WebSearchTool,
 )
-from sidecall.features.toolkits.table import TOOLKITS, shipped_tools
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import TOOLKITS, shipped_tools
 from tests.kit.clients import MakeClient
 
 FILES = [*(toolkit.file for toolkit in TOOLKITS if toolkit.name != "files-read-only"), "tavily"]

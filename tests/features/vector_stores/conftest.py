@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sidecall.features.ledger.opening import open_file_store
 from sidecall.features.vector_stores.kept import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
-from sidecall.storage.opening import open_file_store
 from tests.kit.ledgers import KINDS
 from tests.kit.postgres import cluster, emptied_url, postgres_url
 

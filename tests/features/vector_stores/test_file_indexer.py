@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from sidecall.features.ledger.opening import open_file_store
 from sidecall.features.vector_stores.kept import Cut, VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.concurrency.pools import PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.file_errors import FileBusy, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import Row
-from sidecall.storage.opening import open_file_store
 from tests.kit.faulty import FaultyDatabase
 
 HERONS = b"Grey herons fish in shallow water."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sidecall.features.calls.errors import CallbackRefused
 from sidecall.features.webhooks.receivers import AllowedHosts
+from sidecall.kernel.core.errors import CallbackRefused
 
 HOSTS = AllowedHosts(["hooks.example.com", "*.example.org:8443", "http://localhost:9000", "[::1]"])
 

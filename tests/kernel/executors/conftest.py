@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.loading.discovery import discover
 from tests.kernel.executors.process import process_tools
 
@@ -27,7 +27,7 @@ def answering(executor: Executor) -> Answer:
     async def answer(
         tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
-        stages = default_stages({"inline": executor, "thread": executor, "process": executor}, MemoryApprovals())
+        stages = kernel_stages(Execute({"inline": executor, "thread": executor, "process": executor}))
         registry = Registry([tool])
         pipeline = Pipeline(registry, stages, services=CallServices(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")

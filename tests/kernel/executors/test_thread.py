@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import Registry, ToolCall, tool
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from tests.kit.pipelines import run_all
 
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("TENANT", default="nobody")
@@ -91,7 +91,7 @@ async def test_an_async_tool_in_a_thread_is_cancelled_at_its_deadline() -> None:
             ended.release()
 
     threads = ThreadExecutor(1)
-    pipeline = Pipeline(Registry([hang.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
+    pipeline = Pipeline(Registry([hang.compiled]), kernel_stages(Execute({"thread": threads})))
     messages = [await pipeline.run(CallRequest(ToolCall(name="hang", args={}, id="1"))) for _ in range(2)]
     await threads.close()
 
@@ -124,7 +124,7 @@ async def test_a_call_past_its_deadline_is_answered_and_keeps_its_thread() -> No
         release.wait(20)
 
     threads = ThreadExecutor(1)
-    pipeline = Pipeline(Registry([stuck.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
+    pipeline = Pipeline(Registry([stuck.compiled]), kernel_stages(Execute({"thread": threads})))
     first = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 1}, id="1")))
     second = await pipeline.run(CallRequest(ToolCall(name="stuck", args={"number": 2}, id="2")))
     release.set()
@@ -144,7 +144,7 @@ async def test_nothing_starts_on_a_closed_executor() -> None:
         return "done"
 
     threads = ThreadExecutor(1)
-    pipeline = Pipeline(Registry([work.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
+    pipeline = Pipeline(Registry([work.compiled]), kernel_stages(Execute({"thread": threads})))
     await threads.close()
 
     message = await pipeline.run(CallRequest(ToolCall(name="work", args={}, id="1")))
@@ -163,7 +163,7 @@ async def test_calls_run_side_by_side_as_far_as_there_are_threads(number: int) -
         return meeting.wait(20) >= 0
 
     threads = ThreadExecutor(number)
-    pipeline = Pipeline(Registry([meet.compiled]), default_stages({"thread": threads}, MemoryApprovals()))
+    pipeline = Pipeline(Registry([meet.compiled]), kernel_stages(Execute({"thread": threads})))
     messages = await run_all(pipeline, [CallRequest(ToolCall(name="meet", args={}, id=str(i))) for i in range(number)])
     await threads.close()
 

@@ -12,6 +12,9 @@ from sidecall import InjectedToolArg, Registry, ToolException, ToolGuardrailFunc
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.ledger.ledger import LedgerBounds
+from sidecall.features.ledger.opening import open_ledger
+from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
@@ -21,9 +24,7 @@ from sidecall.kernel.http.problems import install
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.rest.app import build_api
-from sidecall.kernel.rest.parts import Listings, Parts
-from sidecall.storage.ledger import LedgerBounds
-from sidecall.storage.opening import open_ledger
+from sidecall.kernel.rest.parts import Listings
 from tests.kit.clients import MakeClient
 
 JSON = {"Content-Type": "application/json"}

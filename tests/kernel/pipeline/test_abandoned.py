@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolMessage, tool
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from tests.kit.calls import write_request
 
 ONE_AT_A_TIME = pytest.mark.parametrize("options", [{"sequential": True}, {"max_concurrency": 1}], ids=str)
@@ -88,7 +88,7 @@ class Server:
         quick = tool("quick", description="Answer.", executor="inline")(lambda: "at once")
         self.pipeline = Pipeline(
             Registry([offered, quick]),
-            default_stages(executors, MemoryApprovals()),
+            kernel_stages(Execute(executors)),
             services=CallServices(abandon=self.admission.abandon),
             admission=self.admission,
         )

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import Registry, ToolCall
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.loading.discovery import discover
 from tests.kernel.pipeline import exit_tools
 from tests.kernel.pipeline.exit_tools import AROUND, ERRORS, PLACES
@@ -42,7 +42,7 @@ def request(name: str, how: str) -> CallRequest:
 @pytest.mark.parametrize("name", [*ALONE, *(tool.name for tool in AROUND)])
 def test_one_call_fails_and_its_neighbours_answer(executors: Executors, name: str, how: str) -> None:
     """Also the next call of the same kind, which finds everything in order; on a loop as servers run theirs."""
-    pipeline = Pipeline(Registry(TOOLS), default_stages(executors, MemoryApprovals()), 10.0)
+    pipeline = Pipeline(Registry(TOOLS), kernel_stages(Execute(executors)), 10.0)
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         run_steadily(loop, loop.create_task(_call_between_neighbours(pipeline, name, how)))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Caller, Registry, ToolMessage, tool
+from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded, QuotaExceeded, TooManyCalls
 from sidecall.kernel.core.quota import Rate
@@ -32,7 +33,9 @@ class Entrance:
 
     def __init__(self, **limits: Any) -> None:
         self.noted: list[tuple[str | None, str]] = []
-        self.admission = Admission(Limits(**{"queue_timeout": 5.0, **limits}))
+        rate = limits.pop("rate", None)
+        quotas = None if rate is None else Quotas(rate)
+        self.admission = Admission(Limits(**{"queue_timeout": 5.0, **limits}), quotas)
         registry = Registry([_named("open"), _named("hidden", is_enabled=self._is_shown)])
         self.gate = Gate(registry, Plans(Stages(()), self.admission), self.admission, self, self._deny)
 

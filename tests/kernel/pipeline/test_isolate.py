@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from tests.kit.pipelines import run_all
 from tests.kit.tools import ping
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedState, Registry, ToolGuardrailFunctionOutput, ToolMessage, tool
+from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
 from tests.kit.calls import write_request
 
 

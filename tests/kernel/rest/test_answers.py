@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.features.native_items.rest.received import make_request
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import MalformedJSON, NotAToolCall
@@ -16,8 +16,8 @@ from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.rest.answers import answer_call, answer_calls
 from sidecall.kernel.rest.dialects import read_call
-from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call
+from sidecall.kernel.rest.received import make_request
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolContext, tool
-from sidecall.features.toolkits.table import TOOLKITS, find_files
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline import batch as batches
 from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import TOOLKITS, find_files
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kernel.rest.forms import FORMS

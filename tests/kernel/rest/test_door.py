@@ -7,11 +7,11 @@ import pytest
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
-from sidecall.features.telemetry.tally import RequestTally
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.fast_path import FastPath, RequestWatch
+from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.problems import refuse
+from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.http.request_id import RequestId
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Place, Stage, Stages

@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, ToolGuardrailFunctionOutput, tool
+from sidecall.composition.stages import default_stages
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Place, Stage, Stages
-from sidecall.kernel.pipeline.stages import default_stages
 from sidecall.kernel.rest.app import build_api
 from sidecall.main import create_app
 from sidecall.settings import Settings

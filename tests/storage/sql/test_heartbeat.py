@@ -8,15 +8,15 @@ import pytest
 
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.ledger.ledger import LedgerBounds
+from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.storage.heartbeat import Heartbeat
-from sidecall.storage.ledger import LedgerBounds
 from sidecall.storage.postgres.database import PostgresDatabase
-from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.ledgers import Clock
 

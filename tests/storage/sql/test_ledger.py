@@ -10,6 +10,8 @@ import pytest
 
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.ledger.ledger import LedgerBounds
+from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
@@ -17,8 +19,6 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.kernel.ports.contents import TEXT
-from sidecall.storage.ledger import LedgerBounds
-from sidecall.storage.sql_ledger import DatabaseLedger
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase
 from tests.kit.waiting import until

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from sidecall.features.calls.entry import CallFilter, CallStatus
+from sidecall.kernel.ports.call_entry import CallFilter, CallStatus
 from sidecall.storage.database import write_where
 from sidecall.storage.feature_tables import list_steps
 from sidecall.storage.statements import read_statements

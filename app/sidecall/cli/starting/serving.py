@@ -21,6 +21,7 @@ from sidecall.cli.starting.sharing import sharing_files
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, load_features
+from sidecall.features.ledger.opening import NO_WRITERS, Writers
 from sidecall.features.telemetry.calls import make_log_config
 from sidecall.features.telemetry.writer import exit_now, log_last, redirect_streams
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
@@ -38,7 +39,6 @@ from sidecall.server.server import LAST_STEPS, Server, give_memory_back
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
-from sidecall.storage.opening import NO_WRITERS, Writers
 from sidecall.terminal.options import load_registry, read_settings, write_count
 
 logger = logging.getLogger("sidecall")

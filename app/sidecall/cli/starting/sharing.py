@@ -7,9 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from sidecall.composition.features import list_tables, load_features
+from sidecall.features.ledger.opening import IN_MEMORY, Writers, list_files
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
-from sidecall.storage.opening import IN_MEMORY, Writers, list_files
 from sidecall.storage.sqlite.shared_writer import SharedWriter
 
 logger = logging.getLogger("sidecall")

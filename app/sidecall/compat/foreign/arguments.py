@@ -8,10 +8,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sidecall.features.approvals.questions import list_named
 from sidecall.kernel.authoring.overrides import only_refuses
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.tool import EMPTY, ArgsSchema, Parameter, Schema
+from sidecall.kernel.ports.approvals.questions import list_named
 from sidecall.kernel.schema.explain import list_details, make_field_errors
 from sidecall.kernel.schema.injections import is_instance_of
 from sidecall.kernel.schema.models import adopt_args_schema, open_model

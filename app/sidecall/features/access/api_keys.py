@@ -15,10 +15,10 @@ from typing import Annotated, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.types import Scope
 
-from sidecall.features.access.methods import REFUSE, BadCredential, read_bearer, values_of
-from sidecall.features.access.middleware import KEY, LOOK
+from sidecall.features.access.methods import REFUSE, read_bearer, values_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.http.authentication import KEY, LOOK, BadCredential
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 from sidecall.loading.replacing import hold_alone, replace_text
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.features.access.middleware import WELL_KNOWN, Access
+from sidecall.kernel.http.authentication import WELL_KNOWN, Access
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.http.problems import Problem

@@ -8,11 +8,10 @@ from typing import Protocol
 
 from starlette.types import Scope
 
-from sidecall.features.access.middleware import HEADERS, METADATA
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.core.scopes import MissingScope
+from sidecall.kernel.http.authentication import HEADERS, BadCredential, Unauthenticated
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 # Identify the caller of a request that came through a proxy.
@@ -27,6 +26,8 @@ _REMEMBERED = 1024
 
 class InvalidCaller(RequestError):
     """The header that says who calls does not name one caller."""
+
+    problem = (400, "invalid-caller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,37 +146,14 @@ def _decode(header: str, value: bytes, longest: int) -> str:
     return text
 
 
-def challenge(scope: Scope, error: RequestError) -> dict[str, str]:
-    """Write the header for a request that was refused with this error; none where no credential is missing."""
-    if isinstance(error, MissingScope):
-        said = ['error="insufficient_scope"', f'scope="{" ".join(error.scopes)}"']
-    elif isinstance(error, Unauthenticated):
-        said = ['error="invalid_token"'] if error.is_tried else []
-    else:
-        return {}
-    if METADATA in scope:
-        said.append(f'resource_metadata="{scope[METADATA].find_document(scope)}"')
-    return {"WWW-Authenticate": ", ".join(['Bearer realm="sidecall"', *said])}
-
-
 # The caller, directly or as an awaitable; None where a request has no such credential.
 Found = Caller | Awaitable[Caller] | None
 
 
-class Unauthenticated(RequestError):
-    """The request does not prove who sends it."""
-
-    is_tried = False  # Whether the request has a credential.
-
-
-class BadCredential(Unauthenticated):
-    """The request does not prove who sends it."""
-
-    is_tried = True
-
-
 class IssuerUnreachable(Overloaded):
     """The issuer of tokens cannot be asked for its keys just now."""
+
+    problem = (503, "issuer-unreachable")
 
     def __init__(self) -> None:
         super().__init__("The issuer of tokens cannot be asked for its keys just now.", retry_after=5)

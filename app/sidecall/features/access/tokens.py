@@ -13,8 +13,9 @@ from joserfc.jwk import KeySet
 from starlette.types import Scope
 
 from sidecall.features.access.key_sets import IssuerKeys
-from sidecall.features.access.methods import REFUSE, BadCredential, read_bearer
+from sidecall.features.access.methods import REFUSE, read_bearer
 from sidecall.kernel.core.context import Caller
+from sidecall.kernel.http.authentication import BadCredential
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 logger = logging.getLogger("sidecall")

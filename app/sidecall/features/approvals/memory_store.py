@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, expire, shorten
-from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
@@ -16,6 +15,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
 from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.memory.weight import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.

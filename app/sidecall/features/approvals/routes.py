@@ -7,8 +7,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
-from sidecall.features.native_items.rest.received import DialectName
-from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
 from sidecall.kernel.core.scopes import DECIDE
 from sidecall.kernel.http.body import read_json
@@ -28,9 +27,11 @@ from sidecall.kernel.ports.approvals.stores import ListedApproval
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
-from sidecall.kernel.rest.parts import CallerDep, DeadlineDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, DeadlineDep
 from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import Answer
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
 
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     ENTRY,
@@ -18,7 +19,7 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

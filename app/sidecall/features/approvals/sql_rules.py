@@ -3,9 +3,9 @@
 import time
 from collections.abc import Callable
 
-from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage, TooManyRules, UnknownRule
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database, Row
 
 

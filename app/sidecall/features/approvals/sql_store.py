@@ -7,7 +7,6 @@ from contextlib import nullcontext, suppress
 
 from sidecall.features.approvals.decision_tracker import DecisionTracker, ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, EndedApprovals, PackedApproval, expire, read_packed
-from sidecall.features.calls.entry import to_datetime
 from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -16,6 +15,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
 from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database, Dialect
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.

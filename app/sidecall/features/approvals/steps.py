@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.features.approvals.questions import asks_inside
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
@@ -18,10 +16,13 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.execution.preview import make_preview, show_question
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
+from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
 from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
@@ -252,3 +253,18 @@ async def is_required(invocation: Invocation) -> bool:
         log_hook_failure(invocation, "the approval policy", failed.__cause__ or failed)
         return True
     return answer is not False
+
+
+async def foresee_approval(invocation: Invocation) -> Mapping[str, Any]:
+    """Find for a dry run whether a person would be asked."""
+    return {"requires_approval": await is_required(invocation)}
+
+
+def make_approval_stages(approvals: Approvals, rules: ApprovalRules | None = None) -> list[Stage]:
+    """Make the steps that suspend calls until a person has decided."""
+    return [
+        Stage(Place.RECALL, FindPrevious(approvals), may_ask),
+        Stage(Place.AUTHORIZE, Approve(approvals, rules), wants_approval, foresee=foresee_approval),
+        Stage(FailurePlace.ASK, ApproveInside(approvals, rules)),
+        Stage(FailurePlace.REPLAY, replay_answer),
+    ]

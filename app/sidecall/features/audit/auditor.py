@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from uuid_utils import uuid7
 
-from sidecall.features.access.methods import Unauthenticated
 from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditTrail
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.scopes import MissingScope, require_scope
+from sidecall.kernel.http.authentication import Unauthenticated
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 
 if TYPE_CHECKING:

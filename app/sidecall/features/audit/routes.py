@@ -7,6 +7,7 @@ from pydantic_core import to_json
 
 from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditFilter
 from sidecall.features.calls.routes import Moment
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     ENTRY,
@@ -20,7 +21,7 @@ from sidecall.kernel.http.parameters import (
 )
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall.features.audit.entry import AuditEntry, AuditFilter, AuditPage
-from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database, Row
 
 

@@ -15,8 +15,8 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import Cache
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.bulk import is_long
-from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.format import format_output
+from sidecall.kernel.pipeline.stage import Place, Stage, Step
 
 
 def write_exactly(value: Any) -> bytes:
@@ -119,15 +119,10 @@ def has_cache(tool: CompiledTool) -> bool:
     return tool.options.cache is not None
 
 
-def has_no_cache(tool: CompiledTool) -> bool:
-    """Return whether each call of a tool runs it."""
-    return tool.options.cache is None
-
-
 class RunCached:
     """Run a tool, unless its answer is cached or the same call is already running."""
 
-    def __init__(self, execute: Execute, caching: Caching) -> None:
+    def __init__(self, execute: Step, caching: Caching) -> None:
         self._execute = execute
         self._timeout = caching.timeout
         self._kept = KeptAnswers(caching.most_bytes, caching.most_entries)
@@ -253,3 +248,8 @@ async def _prepare(invocation: Invocation) -> None:
 def _note(invocation: Invocation, told: Mapping[str, Any]) -> None:
     assert invocation.message is not None
     invocation.message.response_metadata["cache"] = dict(told)
+
+
+def make_cache_stages(execute: Step, caching: Caching) -> list[Stage]:
+    """Make the step that runs tools with a cache."""
+    return [Stage(Place.REUSE, RunCached(execute, caching), has_cache)]

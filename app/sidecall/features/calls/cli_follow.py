@@ -10,7 +10,7 @@ import httpx
 import typer
 
 from sidecall.features.calls.cli_rows import open_console, write_line
-from sidecall.features.calls.entry import CallStatus
+from sidecall.kernel.ports.call_entry import CallStatus
 from sidecall.terminal.console import print_line
 from sidecall.terminal.remote import DEFAULT_URL, RefusedByServer, Url, ask, list_pages, place_of, reach
 

@@ -1,47 +1,56 @@
 """Errors of durable calls."""
 
-from sidecall.kernel.core.errors import RequestError, ToolFailure
+from sidecall.kernel.core.errors import ErrorKind, RequestError, ToolFailure
 from sidecall.kernel.core.overload import Overloaded
 
 
 class UnknownCall(RequestError):
     """There is no such call, or it is not remembered any more."""
 
+    problem = (404, "unknown-call")
+
 
 class CallEnded(RequestError):
     """The call has ended already."""
+
+    problem = (409, "call-ended")
 
 
 class HistoryOff(RequestError):
     """There is no history of calls here: SIDECALL_HISTORY is off."""
 
+    problem = (404, "history-off")
+
 
 class NotRepeatable(RequestError):
     """The call's tool does not say that it may run again."""
+
+    problem = (409, "not-repeatable")
 
 
 class CallNotKept(RequestError):
     """The call cannot be repeated: what was sent is not kept."""
 
+    problem = (410, "call-not-kept")
+
 
 class InvalidReplay(RequestError):
     """The body does not say how to repeat a call."""
 
-
-class CallbackRefused(RequestError):
-    """The end of the call cannot be told at this `callback_url`."""
-
-
-class ContractChanged(RequestError):
-    """The tool is not what the call is pinned to any more."""
+    problem = (422, "invalid-replay")
 
 
 class KeyReused(RequestError):
     """The key of the call stands for another call."""
 
+    problem = (422, "key-reused")
+    kind: ErrorKind = "key_reused"
+
 
 class TooManyJobs(Overloaded):
     """So many calls are queued or kept that this server takes no more."""
+
+    problem = (503, "too-many-jobs")
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message, retry_after=10)

@@ -8,18 +8,18 @@ from contextlib import aclosing
 from pydantic_core import to_json
 from starlette.requests import Request
 
-from sidecall.features.calls.entry import CallEntry, CallFilter
 from sidecall.features.calls.past_calls import list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.notice_handler import Sights
-from sidecall.features.native_items.rest.received import DialectName
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
 from sidecall.kernel.http.problems import shutdown_problem
-from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter
 from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.kernel.rest.received import DialectName
 
 # The event id of every call's answer, by which any server knows that a client has it.
 LAST = 999_999_999

@@ -4,16 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.cache.headers import cache_headers
-from sidecall.features.calls.entry import CallCompletion, CallEntry
 from sidecall.features.calls.errors import NotRepeatable
 from sidecall.features.calls.past_calls import find_sent
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.keys import make_call_key, make_replay_key
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall
-from sidecall.features.rates.headers import quota_headers
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.authoring.inprocess import new_call_id
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
@@ -23,16 +20,19 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
-from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry
+from sidecall.kernel.rest.answer_headers import cache_headers
 from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.native_items.rest import writing as _writing
+    from sidecall.kernel.rest.items import writing as _writing
 else:
-    _writing = Later("sidecall.features.native_items.rest.writing")
+    _writing = Later("sidecall.kernel.rest.items.writing")
 
 # Seconds after which a client should ask first.
 _ASK_AFTER = "1"
@@ -164,7 +164,8 @@ def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Subm
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
     """Return whether admission may wait or refuse; most calls are spared a coroutine that does nothing."""
-    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.counts(tool)
+    gate = parts.pipeline.gate
+    return bool(tool.injections) or request.pinned is not None or gate.has_checks or gate.counts(tool)
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -178,6 +179,8 @@ async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         gate.hold(request, tool)
     if gate.counts(tool):
         await gate.count(request, tool)
+    if gate.has_checks:
+        await gate.check(request, tool)
 
 
 async def _wait(

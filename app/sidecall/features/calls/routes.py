@@ -11,15 +11,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import to_json
 
-from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
 from sidecall.features.calls.in_flight import wait_in_flight
 from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
-from sidecall.features.native_items.rest.received import DialectName
-from sidecall.features.native_items.rest.writing import name_failure
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.scopes import READ
@@ -37,9 +35,12 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.streaming import PieceStream
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep, ContextDep
+from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

@@ -7,17 +7,6 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.entry import (
-    Acceptance,
-    CallCompletion,
-    CallDecision,
-    CallEntry,
-    CallFilter,
-    CallKey,
-    CallPage,
-    measure_ms,
-    to_datetime,
-)
 from sidecall.features.calls.errors import KeyReused, OutcomeUnknown, UnknownCall
 from sidecall.features.calls.sql_kept import CallBounds, KeptCalls
 from sidecall.features.calls.stores import AcceptedCall, EndedCalls
@@ -29,6 +18,17 @@ from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.kernel.ports.call_entry import (
+    Acceptance,
+    CallCompletion,
+    CallDecision,
+    CallEntry,
+    CallFilter,
+    CallKey,
+    CallPage,
+    measure_ms,
+    to_datetime,
+)
 from sidecall.storage.database import LONG_READS, Database, Row, read_page
 
 # The number of an entry's columns, in the order of the statements that read one.

@@ -6,7 +6,10 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.entry import (
+from sidecall.kernel.core.cost import to_number
+from sidecall.kernel.core.messages import make_unchecked
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.call_entry import (
     Acceptance,
     CallCompletion,
     CallDecision,
@@ -19,9 +22,6 @@ from sidecall.features.calls.entry import (
     measure_ms,
     to_datetime,
 )
-from sidecall.kernel.core.cost import to_number
-from sidecall.kernel.core.messages import make_unchecked
-from sidecall.kernel.core.record import CallRecord
 
 # What a call that has just been accepted has not.
 _UNDECIDED = dict.fromkeys(("approval_id", "decided_by", "decided_at", "reason", "asked_args"))

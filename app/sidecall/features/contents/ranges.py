@@ -12,9 +12,11 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 class RangeUnsatisfiable(RequestError):
     """There are no such bytes."""
 
+    problem = (416, "range-not-satisfiable")
+
     def __init__(self, size: int) -> None:
         super().__init__(f"There are {size} bytes, and none of them is in the `Range` that was asked for.")
-        self.size = size
+        self.headers = {"Content-Range": f"bytes */{size}"}
 
 
 def find_range(headers: Mapping[str, str], size: int, etag: str) -> slice | None:

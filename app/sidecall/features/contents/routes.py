@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from sidecall.features.contents.excerpts import Wanted, read_wanted
 from sidecall.features.contents.ranges import find_range
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.http.body import read_bytes
@@ -19,7 +20,7 @@ from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.ports.contents import KeptContent, is_media_type
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
-from sidecall.kernel.rest.parts import CallerDep, ContextDep, PartsDep, has
+from sidecall.kernel.rest.parts import CallerDep, ContextDep, has
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -1,19 +1,23 @@
 """The lock file `tools.lock`: contracts of all tools, kept with the sources."""
 
 import json
+import logging
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.features.contract.compare import Change, compare_parameters
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.schema.contracts import Contracts
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
-if TYPE_CHECKING:
-    from sidecall.features.contract import compare as _compare
+logger = logging.getLogger("sidecall")
 
 
 class InvalidLock(SidecallError):
@@ -100,36 +104,23 @@ def compare_tools(locked: Mapping[str, LockedTool], tools: Iterable[CompiledTool
 _MOST = 4
 
 
-class KnownContracts:
-    """The contracts of tools: the present ones, those before a reload, and the locked ones.
+class KnownContracts(Contracts):
+    """The contracts of tools: the present ones, those before a reload, and the locked ones."""
 
-    Nothing is computed before a call asks for it.
-    """
-
-    def __init__(self) -> None:
-        self._hashes: dict[str, tuple[CompiledTool, str]] = {}
+    def __init__(self, locked: Mapping[str, LockedTool] = MappingProxyType({})) -> None:
+        """Begin with those that callers may know of a lock file."""
+        super().__init__()
         self._before: dict[str, tuple[CompiledTool, ...]] = {}
-        self._locked: Mapping[str, LockedTool] = {}
-
-    def learn(self, locked: Mapping[str, LockedTool]) -> None:
-        """Add the locked contracts to those that callers may know."""
         self._locked = locked
 
     def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:
         """Note which tools replace others."""
+        super().follow(old, new)
         changed = {name: tool for name, tool in old.items() if name in new and new[name] is not tool}
         kept = {name: before for name, before in self._before.items() if name in new}
         self._before = kept | {name: (tool, *kept.get(name, ()))[:_MOST] for name, tool in changed.items()}
-        self._hashes = {}
 
-    def find_hash(self, tool: CompiledTool) -> str:
-        """Return the hash of a tool, which is worked out once."""
-        known = self._hashes.get(tool.name)
-        if known is None or known[0] is not tool:
-            known = self._hashes[tool.name] = tool, hash_definition(tool)
-        return known[1]
-
-    def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> "list[_compare.Change] | None":
+    def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> list[Change] | None:
         """List how a tool has changed since it had one of these hashes; None where none of them is known."""
         wanted = frozenset(hashes)
         old = next((it for it in self._list_known(tool.name) if it.hash in wanted), None)
@@ -142,3 +133,17 @@ class KnownContracts:
 
 # In the working directory.
 LOCK = "tools.lock"
+
+
+def read_locked() -> Mapping[str, LockedTool]:
+    """Read the lock file in the working directory, if there is one.
+
+    Calls pinned to a locked contract are told what has changed since; a broken lock file does not stop the start.
+    """
+    if not os.path.lexists(LOCK):
+        return {}
+    try:
+        return parse_lock(Path(LOCK).read_text(encoding="utf-8"))
+    except (OSError, ValueError, InvalidLock) as error:
+        logger.warning("%s is not used: %s", LOCK, error)
+        return {}

@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.workspaces.rest.forms import ShownFile
 from sidecall.kernel.ports.approvals.stores import ListedApproval
+from sidecall.kernel.ports.call_entry import CallEntry
 
 
 class ListedConversation(BaseModel, defer_build=True):

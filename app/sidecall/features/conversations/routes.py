@@ -9,6 +9,7 @@ from pydantic_core import to_json
 from sidecall.features.calls.routes import FromCall
 from sidecall.features.conversations.forms import ConversationStory, ListedConversation
 from sidecall.features.conversations.story import list_page, tell_story
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     NEXT_PAGE,
@@ -22,7 +23,7 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_problems
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["conversations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage, to_datetime
 from sidecall.features.calls.in_flight import list_in_flight
 from sidecall.features.calls.past_calls import list_calls
 from sidecall.features.conversations.forms import ConversationStory, Event, ListedConversation
@@ -16,6 +15,7 @@ from sidecall.features.history.conversations import (
     CountedConversation,
     name_caller,
 )
+from sidecall.features.server_parts import Parts
 from sidecall.features.workspaces.rest.files import FilesOf
 from sidecall.features.workspaces.rest.forms import ShownFile
 from sidecall.kernel.concurrency.pools import FILES
@@ -24,8 +24,8 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import CALL, DECIDE, READ
 from sidecall.kernel.ports.approvals.stores import ListedApproval
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage, to_datetime
 from sidecall.kernel.ports.file_errors import UnknownConversation
-from sidecall.kernel.rest.parts import Parts
 
 # Approvals and files that a story has, at most.
 MOST = 1000

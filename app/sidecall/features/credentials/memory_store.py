@@ -3,8 +3,8 @@
 import time
 from collections.abc import Callable, Collection, Sequence
 
-from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.context import Caller
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.kernel.ports.secrets import SealedSecret, SecretListing, TooManySecrets, UnknownSecret
 
 _Key = tuple[str, str, str]

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse, RedirectResponse
 
-from sidecall.features.access.methods import Unauthenticated
-from sidecall.features.access.middleware import Access
 from sidecall.features.credentials.oauth.authorization_flow import (
     AuthorizationFlows,
     Invitation,
@@ -20,11 +18,12 @@ from sidecall.features.credentials.oauth.authorization_flow import (
 )
 from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.context import ANONYMOUS, Caller
+from sidecall.kernel.http.authentication import Access, Unauthenticated
 from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.ports.secrets import TooManySecrets
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
-from sidecall.kernel.rest.parts import PartsDep
 
 logger = logging.getLogger("sidecall")
 # Pages for persons, not part of the API.

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.entry import CallEntry, CallFilter, CallStatus, to_datetime
 from sidecall.features.history.pending_calls import KeptDecision, show_decision
 from sidecall.features.history.redactor import read_shown
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus, to_datetime
 
 # Maximum calls of a block, and milliseconds between its first and last id.
 MOST_CALLS = 256

@@ -7,6 +7,7 @@ FEATURE = Feature(
     name="history",
     needs=("calls",),
     settings_off={"history": "off"},
+    forms=("sidecall.features.history.replay_routes:ReplayWish",),
     routes=(
         Route(
             "POST",

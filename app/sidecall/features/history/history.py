@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
-from sidecall.features.calls.entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.conversations import (
@@ -30,6 +29,7 @@ from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.call_entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.storage.database import Database
 
 logger = logging.getLogger("sidecall")

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sidecall.features.calls.entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.features.history.blocks import (
     SPAN,
     Heads,
@@ -17,6 +16,7 @@ from sidecall.features.history.blocks import (
 )
 from sidecall.features.history.memory_store import BlockSearch, FoundBlocks
 from sidecall.features.history.packing import to_milliseconds
+from sidecall.kernel.ports.call_entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.storage.database import first_id
 
 # Blocks that are read first, and at most, at once.

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.blocks import Block, Piece, mark
 from sidecall.features.history.conversations import (
     ROWS,
@@ -17,6 +16,7 @@ from sidecall.features.history.conversations import (
     find_conversations,
 )
 from sidecall.features.history.rollups import HOUR, FoundSum, Sum, SummaryPart, Sums
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import Database, first_id
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, NoReturn
 
-from sidecall.features.calls.entry import CallEntry, CallFilter, CallPage
 from sidecall.features.calls.errors import HistoryOff, UnknownCall
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 
 if TYPE_CHECKING:
     from sidecall.features.history import conversations as _conversations

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.entry import CallStatus
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.features.history.pending_calls import KeptValues, NotedCall, hide_in_decision
 from sidecall.features.history.redactor import write_shown
 from sidecall.features.history.rollups import BUCKETS, COST, HOUR, WIDTH, Callers, Sum, SumKey, Sums
 from sidecall.kernel.core.context import CallOrigin, cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
+from sidecall.kernel.ports.call_entry import CallStatus
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.database import first_id
 

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from sidecall.features.calls.entry import to_datetime
 from sidecall.kernel.core.cost import to_number
+from sidecall.kernel.ports.call_entry import to_datetime
 
 HOUR = 3600
 HOURS_OF_DAY = 24

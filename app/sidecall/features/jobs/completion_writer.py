@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sidecall.features.calls.entry import CallCompletion, CallDecision, CallEntry, end_entry
 from sidecall.features.calls.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.current import CALL
@@ -15,6 +14,7 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.rules import Decided
+from sidecall.kernel.ports.call_entry import CallCompletion, CallDecision, CallEntry, end_entry
 
 
 class CallTask(asyncio.Task[None]):

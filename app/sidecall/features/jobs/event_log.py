@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.entry import CallEntry, CallStatus
 from sidecall.features.calls.progress import Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Pauses, Reading
 from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.ports.call_entry import CallEntry, CallStatus
 
 # Bounds of one call's log; beyond them the tool's oldest events are dropped.
 _MOST = 256

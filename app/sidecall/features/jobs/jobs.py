@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.credentials.resume import SignInWaits
@@ -23,6 +22,7 @@ from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.errors import ToolTimeout
@@ -36,8 +36,8 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
+from sidecall.kernel.ports.call_entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
-from sidecall.storage.ledger import Ledger
 
 logger = logging.getLogger("sidecall")
 

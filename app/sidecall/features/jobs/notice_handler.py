@@ -5,15 +5,15 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.calls.notices import NoticeKind
 from sidecall.features.calls.progress import ProgressLog
 from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.reconciler import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.suspended import CompletionWaiters, News
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.heartbeat import Heartbeat
+from sidecall.storage.notices import NoticeKind
 
 # Bytes that are added to an event log at once: watchers read them before more come.
 _AT_ONCE = 64

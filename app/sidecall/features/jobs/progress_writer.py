@@ -4,9 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from sidecall.features.calls.notices import Notices
 from sidecall.features.calls.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.storage.notices import Notices
 
 # Bounds of one call: pending and stored events.
 _MOST = 1024

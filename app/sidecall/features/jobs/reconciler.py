@@ -6,18 +6,18 @@ import logging
 import math
 import time
 
-from sidecall.features.calls.entry import Acceptance, ClaimedCall, LostCall
 from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.storage.ledger import Ledger
+from sidecall.kernel.ports.call_entry import Acceptance, ClaimedCall, LostCall
 
 logger = logging.getLogger("sidecall")
 

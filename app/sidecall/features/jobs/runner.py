@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
-from sidecall.features.calls.entry import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.completion import end_cancelled, end_unanswered, end_unknown, end_with, may_repeat
 from sidecall.features.jobs.completion_writer import (
@@ -28,6 +27,7 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, ClaimedCall
 
 logger = logging.getLogger("sidecall")
 

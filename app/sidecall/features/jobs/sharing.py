@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from sidecall.features.jobs.runner import Runner
-from sidecall.storage.ledger import Ledger
+from sidecall.features.ledger.ledger import Ledger
 
 # Seconds for which a server above its share leaves queued calls to others.
 _LEFT = 0.1

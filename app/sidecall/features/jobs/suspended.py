@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sidecall.features.calls.entry import CallDecision, CallEntry, LostCall
 from sidecall.features.calls.errors import UnknownCall
-from sidecall.features.calls.notices import NoNotices, Notices
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.features.jobs.submission import Show, show_nothing
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
@@ -16,7 +15,8 @@ from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
 from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
 from sidecall.kernel.ports.approvals.rules import Decided
-from sidecall.storage.ledger import Ledger
+from sidecall.kernel.ports.call_entry import CallDecision, CallEntry, LostCall
+from sidecall.storage.notices import NoNotices, Notices
 
 News = asyncio.Future[CallEntry | None]
 

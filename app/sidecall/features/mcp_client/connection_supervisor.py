@@ -21,11 +21,11 @@ from sidecall.features.mcp_client.link import (
     ServerAbsent,
     UpstreamLink,
 )
-from sidecall.features.mcp_client.settings import UpstreamState
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.lifecycle import UpstreamState
 
 logger = logging.getLogger("sidecall")
 

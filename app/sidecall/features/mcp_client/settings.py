@@ -1,7 +1,6 @@
 """Settings of the MCP servers whose tools are offered here."""
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
@@ -30,6 +29,3 @@ class UpstreamFields(BaseSettings, defer_build=True):
         default=Path(".sidecall/mcp-pins.json"),
         description="File with the hashes of what was accepted; `sidecall mcp-servers` shows and changes it.",
     )
-
-
-UpstreamState = Literal["connecting", "connected", "down"]

@@ -12,7 +12,6 @@ from urllib.parse import quote
 from pydantic_core import to_json
 from uuid_utils import uuid4
 
-from sidecall.features.approvals.questions import asks_inside
 from sidecall.features.approvals.steps import is_asked_about, takes_user_tokens, wants_approval
 from sidecall.features.mcp_server.consent import make_call_id, resume
 from sidecall.features.mcp_server.parts import Exchange, McpParts
@@ -41,6 +40,7 @@ from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.access.middleware import HEADERS, caller_of
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.pipes import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.revisions import (
@@ -26,14 +25,15 @@ from sidecall.features.mcp_server.revisions import (
 )
 from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
-from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
+from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.body import is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
 from sidecall.kernel.http.problems import DETAIL
+from sidecall.kernel.http.quota_headers import quota_headers
 
 logger = logging.getLogger("sidecall")
 

@@ -7,9 +7,8 @@ from fastapi import Request
 from pydantic_core import to_json
 from starlette.types import Scope
 
-from sidecall.features.cache.headers import cache_headers
 from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
-from sidecall.features.rates.headers import quota_headers
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
@@ -18,12 +17,13 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.http.problems import MEDIA_TYPE, PROBLEM, problem
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
+from sidecall.kernel.rest.answer_headers import cache_headers
 from sidecall.kernel.rest.answers import content_url, write_json
 from sidecall.kernel.rest.document.served import make_arguments
-from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.writing import write_openai
 
 # The status and title of each kind of failure, for programs that know HTTP only.

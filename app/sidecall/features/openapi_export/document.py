@@ -9,10 +9,10 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from sidecall.features.approvals.steps import may_ask
-from sidecall.features.calls.entry import CallEntry
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.http.problems import MEDIA_TYPE, Problem
 from sidecall.kernel.ports.approvals.approval import Approval
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.rest.document.making import choose_schemes
 from sidecall.kernel.rest.document.served import make_arguments
 from sidecall.kernel.rest.openapi import REF

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
@@ -17,7 +18,6 @@ from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.preferences import PLAIN
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
-from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.shortcuts import REMEMBERING, SHOWN_CONTEXT, begin_context, with_body, without
 from sidecall.later import Later
 

@@ -5,23 +5,23 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from sidecall.features.cache.headers import DOCUMENTED as CACHE
-from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
-from sidecall.features.calls.entry import CallEntry
 from sidecall.features.openapi_export.answers import answer_operation
 from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
 from sidecall.features.openapi_export.door import make_request
-from sidecall.features.rates.headers import DOCUMENTED
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import read_body
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferences
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.quota_headers import DOCUMENTED
 from sidecall.kernel.ports.approvals.approval import Approval
+from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.answer_headers import CACHE, CACHE_CONTROL
 from sidecall.kernel.rest.choice import Names, OfToolset, Tags, ToolChoice
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Listing, PartsDep, make_listing
+from sidecall.kernel.rest.parts import CallContextDep, CallerDep, Listing, make_listing
 from sidecall.kernel.rest.routes.tools import IfNoneMatch
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 

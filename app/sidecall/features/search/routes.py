@@ -7,6 +7,7 @@ from pydantic_core import to_json
 
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
 from sidecall.features.search.search_tool import SearchMode, find_tools
+from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidParameter
@@ -16,7 +17,7 @@ from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.choice import Format, Names, OfToolset, Strict, Tags, ToolChoice
 from sidecall.kernel.rest.examples import LISTING
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 from sidecall.kernel.rest.routes.tools import ToolDetail, get_tool
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.schema.forms.definitions import render_definitions

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
+from sidecall.features.search.index import MOST_OF_QUERY, BadPattern, ToolIndex
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller, ToolContext
@@ -93,7 +93,8 @@ async def find_tools(
     Raises:
         BadPattern: The query is not a valid regular expression.
     """
-    find = registry.index.rank if mode == "bm25" else registry.index.match
+    index = registry.derive(ToolIndex)
+    find = index.rank if mode == "bm25" else index.match
     # The first search indexes all tools, which takes long if they are many.
     names = await TOOL_SEARCH.run_for(key_of(caller), find, query)
     found = [tool for name in names if (tool := registry.get(name)) is not None]

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.features.history.modes import HistoryMode
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.approvals.stores import Approvals, WaitingApprovals
 from sidecall.kernel.registry import Registry
-from sidecall.storage.ledger import Ledger
 
 
 async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:

@@ -4,9 +4,9 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from sidecall.features.calls.entry import to_datetime
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.reconciler import JobLoad
+from sidecall.features.ledger.ledger import StoreKind
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.status.operation import Operation
 from sidecall.features.status.shown import (
@@ -27,8 +27,8 @@ from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.ports.approvals.stores import WaitingApprovals
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
-from sidecall.storage.ledger import StoreKind
 from sidecall.version import __version__
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Depends, Response
 from pydantic_core import to_json
 
+from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.operation import count_waiting
 from sidecall.features.status.reading import StatusReader, show_workspaces
 from sidecall.features.status.shown import ServerStatus
@@ -10,7 +11,6 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import PartsDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -23,77 +23,12 @@ from sidecall.kernel.core.context import ANONYMOUS, CallOrigin, cut_id
 from sidecall.kernel.core.current import CALL, name_origin
 from sidecall.kernel.core.errors import (
     MissingContext,
-    ToolExecutionError,
-    ToolFailure,
-    ToolNotConfigured,
-    ToolOutputError,
 )
 from sidecall.kernel.core.invocation import CallRequest, Invocation, find_cost
 from sidecall.kernel.core.origin import REQUEST_ID, find_origin, get_origin
+from sidecall.kernel.pipeline.failure_log import make_call_keys, make_caller_key, make_duration_key
 
 logger = logging.getLogger("sidecall")
-
-
-def log_hook_failure(invocation: Invocation, hook: str, error: BaseException) -> None:
-    """Log a crash of an author's hook; the call continued without it."""
-    # `event` is our formatter's key for the message, whose ids are keys of the line.
-    keys = make_call_keys(invocation) | {"event": "hook failed", "hook": hook}
-    logger.error("%s of tool %s failed (call %s)", hook, keys["tool"], keys["call_id"], exc_info=error, extra=keys)
-
-
-def log_predicate_failure(tool: str, error: BaseException) -> None:
-    """Log that a tool's `is_enabled` raised, which hides the tool."""
-    logger.error("is_enabled of tool %s failed; the tool is hidden", tool, exc_info=error, extra={"tool": tool})
-
-
-def log_failure(invocation: Invocation, failure: ToolFailure) -> None:
-    """Log one line for a failure that needs a person, with the traceback, which the model must not see."""
-    if isinstance(failure, ToolNotConfigured):
-        _log_missing_setting(invocation, failure)
-    if not isinstance(failure, (ToolExecutionError, ToolOutputError)):
-        return
-    keys = make_call_keys(invocation) | {
-        "event": "tool failed",
-        "outcome": failure.kind,
-        **_make_duration_key(invocation),
-    }
-    logger.error(
-        "tool %s failed: %s (call %s, invocation %s)",
-        keys["tool"],
-        failure.kind,
-        keys["call_id"],
-        keys["invocation_id"],
-        exc_info=failure.__cause__ or failure,
-        extra=keys,
-    )
-
-
-def _log_missing_setting(invocation: Invocation, failure: ToolNotConfigured) -> None:
-    """Log a missing setting, without a traceback, since nothing has crashed."""
-    keys = make_call_keys(invocation) | {
-        "event": "tool not configured",
-        "outcome": failure.kind,
-        "lack": failure.lack,
-        **_make_duration_key(invocation),
-    }
-    logger.error(
-        "tool %s is not configured: %s (call %s, invocation %s)",
-        keys["tool"],
-        failure.lack,
-        keys["call_id"],
-        keys["invocation_id"],
-        extra=keys,
-    )
-
-
-def make_call_keys(invocation: Invocation) -> dict[str, Any]:
-    """Return the fields that identify a call in a log line, and its sender if known."""
-    keys = {"tool": invocation.tool.name, "call_id": cut_id(invocation.call.id), "invocation_id": invocation.id}
-    return keys | _make_caller_key(invocation.request) | name_origin(get_origin(invocation))
-
-
-def _make_caller_key(request: CallRequest) -> dict[str, str]:
-    return {} if request.caller is ANONYMOUS else {"caller": cut_id(request.caller.subject)}
 
 
 class CallLines:
@@ -114,7 +49,7 @@ class CallLines:
         if writer is not None and CALL.get() is invocation and invocation.mask is None:
             writer.write(write_line(self._spell(invocation, outcome)))
             return
-        keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **_make_duration_key(invocation)}
+        keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **make_duration_key(invocation)}
         keys |= _make_missing_key(invocation) | _make_cost_key(invocation)
         if self._with_content:
             keys["arguments"] = redact_arguments(invocation, self._redaction)
@@ -172,7 +107,7 @@ class CallLines:
             return
         tool, call_id = cut_id(request.call.name), cut_id(request.call.id)
         keys = {"event": "tool call", "tool": tool, "call_id": call_id, "outcome": outcome}
-        keys |= _make_caller_key(request) | name_origin(find_origin(request))
+        keys |= make_caller_key(request) | name_origin(find_origin(request))
         logger.log(self._level, "tool %s: %s (call %s)", tool, outcome, call_id, extra=keys)
 
 
@@ -190,10 +125,6 @@ def redact_result(invocation: Invocation, redaction: Redaction) -> Any:
 def _leave_out(hidden: Collection[str], args: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arguments without those that no model has any business to send."""
     return {name: value for name, value in args.items() if name not in hidden} if hidden else args
-
-
-def _make_duration_key(invocation: Invocation) -> dict[str, float]:
-    return {"duration_ms": round((time.monotonic() - invocation.started) * 1000, 3)}
 
 
 def _make_missing_key(invocation: Invocation) -> dict[str, str]:

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sidecall.features.telemetry.shared_counts import REQUESTS, SharedCounter, SharedReadings, SharedTally
-from sidecall.features.telemetry.tally import GaugeSources, HasOccupancy, RequestTally, Tally
+from sidecall.features.telemetry.tally import GaugeSources, HasOccupancy, Tally
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Counts
 from sidecall.later import Later
 

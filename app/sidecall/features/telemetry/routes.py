@@ -5,10 +5,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Response
 
+from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.operation import count_waiting
 from sidecall.features.telemetry.all_workers import render_page
 from sidecall.kernel.http.parameters import LateRoute
-from sidecall.kernel.rest.parts import PartsDep
 
 router = APIRouter(tags=["operations"], route_class=LateRoute)
 

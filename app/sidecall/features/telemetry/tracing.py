@@ -44,6 +44,11 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
     return spans
 
 
+def open_in_process() -> Tracing | None:
+    """Trace what a tool does in its process, if the environment names a destination."""
+    return open_tracing("auto", Redaction())
+
+
 def _is_asked_for() -> bool:
     is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
     asking = [os.environ.get(name, "") for name in _ASKING]

@@ -7,9 +7,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.sandbox.local import LocalSandbox
-from sidecall.features.toolkits.table import TOOLKITS, ShippedToolkit, find_missing
-from sidecall.main import build_sandbox
+from sidecall.loading.toolkits import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import Toolkits, read_settings
 from sidecall.terminal.remote import AsJson
@@ -18,7 +18,7 @@ from sidecall.terminal.remote import AsJson
 def toolkits(toolkits: Toolkits = None, as_json: AsJson = False) -> None:
     """List the toolkits that ship: whether they are on, what may go wrong with them, and what they lack here."""
     settings = read_settings(toolkits=toolkits)
-    lacks = asyncio.run(_list_missing(build_sandbox(settings)))
+    lacks = asyncio.run(_list_missing(make_sandbox(settings)))
     told = [_describe(toolkit, toolkit.name in settings.toolkits, lacks[toolkit.name]) for toolkit in TOOLKITS]
     console = make_console()
     if as_json:

@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from starlette.types import Scope
 
-from sidecall.features.access.middleware import Authenticator
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
-from sidecall.kernel.core.errors import RequestError, SidecallError
+from sidecall.kernel.core.errors import SidecallError, UnknownToolset
+from sidecall.kernel.http.authentication import Authenticator
 
 # Callers whose toolset is cached.
 _REMEMBERED = 1024
@@ -21,10 +21,6 @@ _WILDCARDS = frozenset("*?[")
 
 class InvalidToolsets(SidecallError):
     """The file of toolsets cannot be used."""
-
-
-class UnknownToolset(RequestError):
-    """There is no such toolset."""
 
 
 class _Entry(BaseModel, defer_build=True):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel
 
+from sidecall.features.server_parts import PartsDep
 from sidecall.features.vector_stores.file_routes import UNAVAILABLE, ChoiceDep, SentFileId, StoresDep
 from sidecall.features.vector_stores.forms import (
     NewVectorStore,
@@ -29,7 +30,7 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
-from sidecall.kernel.rest.parts import CallerDep, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

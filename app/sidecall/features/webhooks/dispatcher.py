@@ -10,13 +10,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sidecall.features.calls.callbacks import DueCallback
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.calls.errors import CallbackRefused, UnknownCall
+from sidecall.features.calls.errors import UnknownCall
+from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
 from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.later import Later
-from sidecall.storage.ledger import Ledger
 
 if TYPE_CHECKING:
     from sidecall.features.webhooks import sender as _sender

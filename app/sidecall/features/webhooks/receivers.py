@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sidecall.features.calls.errors import CallbackRefused
+from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.later import Later
 from sidecall.outgoing.patterns import normalize_host
 

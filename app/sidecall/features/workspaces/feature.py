@@ -1,11 +1,19 @@
 """What the feature workspaces adds to a server."""
 
-from sidecall.feature import Feature, Route
+from sidecall.feature import Built, Feature, Host, Route
+from sidecall.features.workspaces.steps import WORKSPACE_STAGES
 from sidecall.kernel.core.scopes import CALL
+
+
+def build(_host: Host) -> Built:
+    """Return the steps that give tools the files of conversations."""
+    return Built(stages=WORKSPACE_STAGES)
+
 
 FEATURE = Feature(
     name="workspaces",
     parameters=frozenset({"workspace"}),
+    forms=("sidecall.features.workspaces.rest.forms:WorkspaceTerm",),
     routes=(
         Route("GET", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:get_workspace", CALL),
         Route("POST", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:update_workspace", CALL),
@@ -39,4 +47,5 @@ FEATURE = Feature(
         ),
     ),
     commands={"workspace": "sidecall.features.workspaces.cli:workspace"},
+    build=build,
 )

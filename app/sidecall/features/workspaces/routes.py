@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.routes import SAFE
+from sidecall.features.server_parts import PartsDep
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.rest.files import FilesOf
 from sidecall.features.workspaces.rest.forms import (
@@ -29,7 +30,7 @@ from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, is_readable
 from sidecall.kernel.ports.file_errors import UnknownWorkspace
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
-from sidecall.kernel.rest.parts import CallerDep, PartsDep, has
+from sidecall.kernel.rest.parts import CallerDep, has
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -18,6 +18,7 @@ from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import WORKSPACE
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, find_conversation, find_lasting
 
 if TYPE_CHECKING:
@@ -215,3 +216,12 @@ def _spell(piece: str) -> Sequence[str]:
     paths = [f"{_ROOT}{reach[0][:end]}" for end in reversed(ends) if end]
     # A sentence may end with it.
     return tuple(dict.fromkeys(spelled for path in paths for spelled in (path, path.rstrip(".!"))))
+
+
+WORKSPACE_STAGES = (
+    Stage(Place.OPEN, open_workspace, takes_workspace, require=require_files),
+    Stage(Place.COLLECT, list_files, takes_workspace),
+    Stage(Place.ANNOTATE, note_workspace, takes_workspace),
+    Stage(Place.RELEASE, leave_workspace, takes_workspace),
+    Stage(FailurePlace.RELEASE, leave_workspace, takes_workspace),
+)

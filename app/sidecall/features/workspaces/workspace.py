@@ -20,6 +20,7 @@ from sidecall.features.workspaces.writing import (
     remove_below,
     require_replaceable,
 )
+from sidecall.kernel.ports.workspaces import ConversationFolder
 
 
 class ClaimedFolder:
@@ -67,7 +68,7 @@ _MOST_TRIES = 10
 _NO_ALLOWANCE = WorkspaceLimits()
 
 
-class Workspace(ClaimedFolder):
+class Workspace(ClaimedFolder, ConversationFolder):
     """A folder of files that tools and sandboxes share; no path leads out of it.
 
     Paths are as models write them: `/workspace/a` and `a` are the same. Links are never followed, not even new ones,

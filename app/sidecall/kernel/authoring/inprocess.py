@@ -11,7 +11,6 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
 from sidecall.compat.supplied import RunnableConfig
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
 from sidecall.kernel.authoring.spellings import refuse_beside
 from sidecall.kernel.core.agents_errors import translate_failure
@@ -31,21 +30,28 @@ from sidecall.kernel.core.injection import leave_out
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.failure_policy import find_original, hide_in_refused
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.refuse_caller import let_program_call
 from sidecall.kernel.pipeline.run_callbacks import write_validation_error
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stage import Stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
+from sidecall.later import Later
 
+# What features add to calls; none are there where only the kernel is.
+_with_features = Later("sidecall.composition.stages")
 # What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
 _TOOLS_OF = f"{__package__}.offers:tools_of"
 # What the dict of one has, in this library and in others.
@@ -177,14 +183,44 @@ def _configure(tool: CompiledTool, config: RunnableConfig) -> CompiledTool:
 async def _run(plan: _Plan) -> Invocation:
     tool = plan.tool
     OUTER.set(Outer(plan.request, plan.config))
-    executor = EXECUTORS[tool.executor](ExecutorSettings(tools_of=_TOOLS_OF))
+    executor = _make_executor(tool)
     try:
         await executor.start([tool])
-        stages = default_stages({tool.executor: executor}, MemoryApprovals(), _make_budget(tool))
+        stages = _list_stages(tool, executor)
         pipeline = Pipeline(Registry([tool]), stages, services=CallServices(plan.store))
         return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()
+
+
+def _make_executor(tool: CompiledTool) -> Executor:
+    """Make what runs the tool.
+
+    Raises:
+        FeatureMissing: That is a feature, and it is not installed.
+    """
+    make = EXECUTORS.get(tool.executor)
+    if make is None:
+        try:
+            make = _with_features.EXECUTORS[tool.executor]
+        except ModuleNotFoundError:
+            ToolRequirements().hold(tool)
+            raise
+    return make(ExecutorSettings(tools_of=_TOOLS_OF))
+
+
+def _list_stages(tool: CompiledTool, executor: Executor) -> Stages:
+    """List the stages of a call, with those of the features where these are installed.
+
+    Raises:
+        FeatureMissing: They are not, and the tool asks for something of theirs.
+    """
+    try:
+        stages: Stages = _with_features.default_stages({tool.executor: executor}, budget=_make_budget(tool))
+    except ModuleNotFoundError:
+        ToolRequirements().hold(tool)
+        return kernel_stages(Execute({tool.executor: executor}), _make_budget(tool))
+    return stages
 
 
 def _take_result(invocation: Invocation) -> Any:

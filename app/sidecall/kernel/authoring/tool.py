@@ -14,10 +14,10 @@ from sidecall.compat.in_graph import comes_from_graph, is_asked_by_node
 from sidecall.compat.langchain_interface import ToolFace, infer_args_schema_of
 from sidecall.compat.runnable import ConfiguredTool, RunnableFace, fill_late, forget, forget_made
 from sidecall.compat.supplied import RunnableConfig
-from sidecall.features.native_items.authoring import make_grammar_model, refuse_misfit
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
 from sidecall.kernel.authoring.command_line import fit_command, fit_preview
 from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
+from sidecall.kernel.authoring.native import make_grammar_model, refuse_misfit
 from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.authoring.overrides import only_refuses
 from sidecall.kernel.authoring.spellings import refuse_option, suggest_annotation

@@ -36,7 +36,7 @@ A class's docstring is its default message. `kernel/http/problems.py` says how a
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError, write_lines
 from sidecall.kernel.core.quota import Quota
@@ -120,6 +120,12 @@ class DiscoveryError(DefinitionError):
 class RequestError(SidecallError):
     """The request cannot be served."""
 
+    # The status of the answer, and what the type of its problem ends with. A class without one has that of its parent.
+    problem: ClassVar[tuple[int, str]] = (400, "bad-request")
+    # What it is to a call of a batch, whose other calls go on.
+    kind: ErrorKind = "missing_context"
+    # Of the answer, beside those that each problem has.
+    headers: Mapping[str, str] = MappingProxyType({})
     quotas: tuple[Quota, ...] = ()  # What the caller has left, where its calls are counted.
     is_replayed = False  # Whether it is the outcome of an earlier call with the same key.
 
@@ -131,65 +137,119 @@ class RequestError(SidecallError):
 class UnknownParameter(RequestError):
     """The query has a parameter that this request does not know."""
 
+    problem = (422, "unknown-parameter")
+
 
 class InvalidParameter(RequestError):
     """A parameter of the request is wrong."""
+
+    problem = (422, "invalid-parameter")
 
 
 class ReloadFailed(RequestError):
     """What the server offers could not be loaded again, and nothing has changed."""
 
+    problem = (409, "reload-failed")
+
 
 class MalformedJSON(RequestError):
     """The body is not JSON."""
+
+    problem = (400, "malformed-json")
 
 
 class UnsupportedMediaType(RequestError):
     """The body has a `Content-Type` or a `Content-Encoding` that is not taken here."""
 
+    problem = (415, "unsupported-media-type")
+
 
 class BodyTooLarge(RequestError):
     """The body is larger than this server takes."""
+
+    problem = (413, "body-too-large")
+    # The rest of the body is not read, so the connection cannot be used again.
+    headers: Mapping[str, str] = MappingProxyType({"Connection": "close"})
 
 
 class NotAToolCall(RequestError):
     """The body is JSON, but not a ToolCall."""
 
+    problem = (422, "not-a-tool-call")
+
 
 class BatchTooLarge(RequestError):
     """The batch holds more calls than this server takes at once."""
+
+    problem = (422, "batch-too-large")
+
+
+class CallbackRefused(RequestError):
+    """The end of the call cannot be told at this `callback_url`."""
+
+    problem = (422, "callback-refused")
+
+
+class ContractChanged(RequestError):
+    """The tool is not what the call is pinned to any more."""
+
+    problem = (409, "contract-changed")
+    kind: ErrorKind = "contract_changed"
+
+
+class UnknownToolset(RequestError):
+    """There is no such toolset."""
+
+    problem = (404, "unknown-toolset")
 
 
 class UnknownTool(RequestError):
     """There is no such tool, or it is not visible to you."""
 
+    problem = (404, "unknown-tool")
+
 
 class MissingContext(RequestError):
     """The tool needs a value that the caller, not the model, has to supply."""
+
+    problem = (422, "missing-context")
 
 
 class GuardrailTripped(RequestError):
     """A guardrail of the tool refuses this request."""
 
+    problem = (403, "guardrail-tripped")
+    kind: ErrorKind = "denied"
+
 
 class ToolCallFailed(RequestError):
     """The tool failed, and its author lets such a failure reach the calling program."""
+
+    problem = (500, "tool-call-failed")
 
 
 class UnknownApproval(RequestError):
     """There is no such approval, or it has expired."""
 
+    problem = (404, "unknown-approval")
+
 
 class ApprovalConflict(RequestError):
     """The approval cannot be decided like this any more."""
+
+    problem = (409, "approval-conflict")
 
 
 class InvalidDecision(RequestError):
     """The decision does not fit the call."""
 
+    problem = (422, "invalid-decision")
+
 
 class UnknownContent(RequestError):
     """There is no such content, or it has expired."""
+
+    problem = (404, "unknown-content")
 
 
 class ToolFailure(SidecallError):

@@ -1,12 +1,12 @@
 """The parts of a provider's own call item that its answer must repeat."""
 
 import base64
+import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeGuard
 
-from sidecall.features.native_items.browser_state import list_tabs, write_browser_state
 from sidecall.kernel.core.messages import ContentBlock, ToolCall, ToolMessage
 
 # Where a message has what its answer repeats of the call's item.
@@ -21,6 +21,9 @@ ACKNOWLEDGED = "acknowledged"
 CUT_OFF = "is_cut_off"
 # The type of a part of Gemini's; and, of such an item, that it has no id.
 PART, UNNAMED = "part", "is_unnamed"
+
+# The name of the tool that asks whether a provider may call one elsewhere.
+APPROVAL = "mcp_approval"
 
 _STREAMS = ("stdout", "stderr")
 
@@ -239,3 +242,37 @@ def _format_command(result: CommandResult) -> str:
     elif result.exit_code != 0:
         said.append(f"[exit code {result.exit_code}]")
     return "\n".join(text for text in said if text) or "[no output]"
+
+
+# Characters in a page's own text that would break or reorder its line, and the line's maximum length.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MOST = 4096
+_FOLDED = ("url", "title", "error")
+
+
+def write_browser_state(tabs: Sequence[Mapping[str, Any]], changes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Write the block of an answer; texts of pages are one bounded line each."""
+    said = {"type": "browser_state", "tabs": [_fold(tab) for tab in tabs]}
+    return {**said, "state_changes": [_fold(change) for change in changes]} if changes else said
+
+
+def _fold(told: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: fold_line(value) if key in _FOLDED and isinstance(value, str) else value for key, value in told.items()
+    }
+
+
+def fold_line(text: str) -> str:
+    """Write a text of a page on one line of bounded length."""
+    return _UNSAFE.sub(" ", _SURROGATE.sub("\ufffd", text)).strip()[:_MOST]
+
+
+def list_tabs(state: Mapping[str, Any]) -> str:
+    """List the tabs in words, for models that have no such block."""
+    lines = [
+        f"{'*' if tab.get('active') else '-'} [{tab.get('tab_id')}] {tab.get('title') or ''} {tab.get('url') or ''}"
+        for tab in state["tabs"]
+    ]
+    changes = [" ".join(str(value) for value in change.values()) for change in state.get("state_changes", ())]
+    return "\n".join([f"Open tabs ({len(lines)}):", *lines, *changes])

@@ -3,17 +3,21 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.kernel.core.errors import RequestError, SidecallError, ToolException
+from sidecall.kernel.core.errors import ErrorKind, RequestError, SidecallError, ToolException
 from sidecall.kernel.core.quota import Quota
 
 
 class Overloaded(RequestError):
     """The server runs as many calls as it may."""
 
+    problem = (503, "overloaded")
+    kind: ErrorKind = "overloaded"
+
     def __init__(self, message: str | None, *, retry_after: int) -> None:
         """Send a call away; `retry_after` is in seconds."""
         super().__init__(message, retryable=True, retry_after=retry_after)
         self.retry_after = retry_after
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class CallRefused(Overloaded):
@@ -27,6 +31,8 @@ class CallRefused(Overloaded):
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
 
+    problem = (429, "too-many-calls")
+
 
 # Said of few large calls as of many small ones.
 APPROVALS_FULL = (
@@ -38,6 +44,8 @@ APPROVALS_FULL = (
 class TooManyApprovals(Overloaded):
     """So many calls wait for a person's approval that this server takes no more."""
 
+    problem = (503, "too-many-approvals")
+
     def __init__(self, message: str | None = None) -> None:
         # A person needs a while.
         super().__init__(message, retry_after=60)
@@ -45,6 +53,8 @@ class TooManyApprovals(Overloaded):
 
 class QuotaExceeded(TooManyCalls):
     """You have made as many calls as one caller may in this time."""
+
+    problem = (429, "quota-exceeded")
 
     def __init__(self, quota: Quota) -> None:
         what, _, tool = quota.name.partition(":")
@@ -57,6 +67,8 @@ class QuotaExceeded(TooManyCalls):
 
 class BudgetSpent(CallRefused):
     """A budget has nothing left for this call."""
+
+    problem = (429, "budget-spent")
 
     def __init__(self, reason: str, again: str, *, retry_after: int, budget: Mapping[str, Any]) -> None:
         """Refuse a call that would cost too much.
@@ -75,12 +87,16 @@ class BudgetSpent(CallRefused):
 class StoreUnavailable(Overloaded):
     """What this server remembers cannot be reached just now, so it accepts nothing that has to be remembered."""
 
+    problem = (503, "store-unavailable")
+
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message, retry_after=5)
 
 
 class PartUnavailable(Overloaded):
     """A part of this server cannot be used just now."""
+
+    problem = (503, "part-unavailable")
 
     def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
         super().__init__(message, retry_after=retry_after)

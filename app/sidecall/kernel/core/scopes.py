@@ -24,6 +24,8 @@ SERVER_SCOPES: Mapping[str, str] = {
 class MissingScope(RequestError):
     """The caller may not do this."""
 
+    problem = (403, "missing-scope")
+
     def __init__(self, *scopes: str) -> None:
         wanted = " and ".join(f"`{scope}`" for scope in scopes)
         super().__init__(f"This takes the scope {wanted}, which you do not have.", scope=" ".join(scopes))

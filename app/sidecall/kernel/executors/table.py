@@ -3,10 +3,9 @@
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
@@ -17,15 +16,16 @@ from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.sandbox import executor as _sandbox_executor
     from sidecall.kernel.executors.process import executor as _executor
 else:
     _executor = Later("sidecall.kernel.executors.process.executor")
-    _sandbox_executor = Later("sidecall.features.sandbox.executor")
 
 
 class LateExecutor:
     """Creates the real executor on first use, since most servers never need it and it loads libraries."""
+
+    # Whether it is also for tools that run elsewhere and use its sandbox.
+    has_sandbox = False
 
     def __init__(self, size: int, make: Callable[[], Executor]) -> None:
         """Prepare; `size` is the number of concurrent calls."""
@@ -77,8 +77,8 @@ class ExecutorSettings:
     """The settings of executors; only `tools_of` has no default.
 
     `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` is the default
-    memory limit of a tool there. `max_result_bytes` bounds structured results of processes. `traces` says whether tools
-    in processes export spans as the environment says, and `process_env` which variables processes see.
+    memory limit of a tool there. `max_result_bytes` bounds structured results of processes. `traces` opens spans there,
+    as `module:function`, and `process_env` says which variables processes see.
     """
 
     tools_of: str
@@ -86,9 +86,8 @@ class ExecutorSettings:
     processes: int = 1
     memory_limit_mb: int = 1024
     max_result_bytes: int | None = None
-    traces: bool = False
+    traces: str | None = None
     process_env: tuple[str, ...] = ()
-    sandbox: LocalSandbox = field(default_factory=lambda: LocalSandbox())
 
 
 def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
@@ -98,53 +97,20 @@ def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.traces,
-        env=choose_variables(os.environ, settings.process_env, traces=settings.traces),
+        env=choose_variables(os.environ, settings.process_env, traces=settings.traces is not None),
     )
 
 
-class LateSandboxExecutor(LateExecutor):
-    """The sandbox executor, whose sandbox is also used by tools elsewhere."""
-
-    def __init__(self, settings: ExecutorSettings) -> None:
-        """Prepare the executors without starting them."""
-        self.sandbox = settings.sandbox
-        super().__init__(settings.processes, lambda: _make_sandbox(settings))
-
-    async def close(self) -> None:
-        """Release all executors, the sandbox included."""
-        try:
-            await super().close()
-        finally:
-            await self.sandbox.close()
-
-
-def _make_sandbox(settings: ExecutorSettings) -> "_sandbox_executor.SandboxExecutor":
-    return _sandbox_executor.SandboxExecutor(
-        settings.sandbox,
-        settings.processes,
-        settings.tools_of,
-        settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-    )
-
-
-# A new kind is a line here, and its name in `ExecutorName`.
+# Those of features come on top.
 EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
     "inline": lambda _: InlineExecutor(),
     "thread": lambda settings: ThreadExecutor(settings.threads),
     "process": lambda settings: LateExecutor(settings.processes, lambda: _make_process(settings)),
-    "sandbox": LateSandboxExecutor,
 }
 
 
-def sandbox_of(executors: Executors) -> LocalSandbox | None:
-    """Return the sandbox among these executors, or None."""
-    found = executors.get("sandbox")
-    return found.sandbox if isinstance(found, LateSandboxExecutor) else None
-
-
 def build_all(settings: ExecutorSettings) -> Executors:
-    """Make one executor of each kind."""
+    """Make one executor of each kind of the kernel."""
     return {name: make(settings) for name, make in EXECUTORS.items()}
 
 
@@ -156,7 +122,7 @@ async def start_all(executors: Executors, tools: Iterable[CompiledTool]) -> None
     """
     offered = list(tools)
     for name, executor in executors.items():
-        wants_any = name == "sandbox"  # Which is also for tools that only use what it has.
+        wants_any = isinstance(executor, LateExecutor) and executor.has_sandbox
         await executor.start([it for it in offered if it.executor == name or (wants_any and it.sandbox_use)])
 
 

@@ -12,9 +12,9 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sidecall.features.access.middleware import path_of
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.overload import PartUnavailable
+from sidecall.kernel.http.authentication import path_of
 
 # Where it stands in the scope that the path came with a slash behind it, by which clients read relative addresses.
 SLASH = "sidecall.slash"

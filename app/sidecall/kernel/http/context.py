@@ -7,10 +7,10 @@ from msgspec import Struct, field
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import HEADERS, caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
+from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 
 T = TypeVar("T")

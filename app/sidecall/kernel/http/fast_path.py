@@ -17,10 +17,10 @@ from starlette.responses import Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sidecall.features.access.middleware import caller_of, path_of
-from sidecall.features.telemetry.tally import NO_ROUTE, AnsweredRequest, RequestTally
 from sidecall.kernel.http import problems
+from sidecall.kernel.http.authentication import caller_of, path_of
 from sidecall.kernel.http.problems import PROBLEM, UNHEARD
+from sidecall.kernel.http.request_counts import NO_ROUTE, AnsweredRequest, RequestTally
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 
 # Where it stands in the scope when the request came, where that is logged.

@@ -44,9 +44,13 @@ PINS: dict[str, Any] = {
 class InvalidPreference(RequestError):
     """What `Prefer` or `Idempotency-Key` asks for cannot be had, or not for this request."""
 
+    problem = (400, "invalid-preference")
+
 
 class InvalidKey(RequestError):
     """The header `Idempotency-Key` is 1 to 255 printable ASCII characters, in double quotes or bare."""
+
+    problem = (400, "invalid-key")
 
 
 @dataclass(frozen=True, slots=True)

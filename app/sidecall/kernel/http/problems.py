@@ -15,70 +15,11 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.access.methods import InvalidCaller, IssuerUnreachable, Unauthenticated, challenge
-from sidecall.features.access.origin_policy import ForeignHost, ForeignPage
-from sidecall.features.calls.errors import (
-    CallbackRefused,
-    CallEnded,
-    CallNotKept,
-    ContractChanged,
-    HistoryOff,
-    InvalidReplay,
-    KeyReused,
-    NotRepeatable,
-    TooManyJobs,
-    UnknownCall,
-)
-from sidecall.features.contents.ranges import RangeUnsatisfiable
-from sidecall.features.rates.headers import quota_headers
-from sidecall.features.toolsets.toolsets import UnknownToolset
-from sidecall.kernel.core.errors import (
-    ApprovalConflict,
-    BatchTooLarge,
-    BodyTooLarge,
-    GuardrailTripped,
-    InvalidDecision,
-    InvalidParameter,
-    MalformedJSON,
-    MissingContext,
-    NotAToolCall,
-    ReloadFailed,
-    RequestError,
-    ToolCallFailed,
-    UnknownApproval,
-    UnknownContent,
-    UnknownParameter,
-    UnknownTool,
-    UnsupportedMediaType,
-    cut_name,
-)
-from sidecall.kernel.core.overload import (
-    BudgetSpent,
-    Overloaded,
-    PartUnavailable,
-    QuotaExceeded,
-    StoreUnavailable,
-    TooManyApprovals,
-    TooManyCalls,
-)
-from sidecall.kernel.core.scopes import MissingScope
+from sidecall.kernel.core.errors import RequestError, cut_name
+from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.http.authentication import challenge
 from sidecall.kernel.http.late_modules import LATE_MODULES
-from sidecall.kernel.http.preferences import InvalidKey, InvalidPreference
-from sidecall.kernel.ports.approvals.rules import TooManyRules, UnknownRule
-from sidecall.kernel.ports.contents import TooManyContents
-from sidecall.kernel.ports.file_errors import (
-    FileBusy,
-    FileConflict,
-    InvalidFile,
-    TooManyFiles,
-    TooManyWorkspaces,
-    UnknownConversation,
-    UnknownFile,
-    UnknownVectorStore,
-    UnknownWorkspace,
-)
-from sidecall.kernel.ports.secrets import InvalidSecret, SecretsOff, TooManySecrets, UnknownSecret
-from sidecall.kernel.ports.user_tokens import UnknownUserToken
+from sidecall.kernel.http.quota_headers import quota_headers
 
 STATUS = 503
 
@@ -139,72 +80,6 @@ PROBLEM = "sidecall.problem"
 UNHEARD = "sidecall.unheard"
 
 MEDIA_TYPE = "application/problem+json"
-
-# An error that is not listed has the status of the nearest of its parents that is.
-_STATUS: Mapping[type[RequestError], tuple[int, str]] = {
-    RequestError: (400, "bad-request"),
-    MalformedJSON: (400, "malformed-json"),
-    InvalidCaller: (400, "invalid-caller"),
-    InvalidPreference: (400, "invalid-preference"),
-    InvalidKey: (400, "invalid-key"),
-    Unauthenticated: (401, "unauthenticated"),
-    MissingScope: (403, "missing-scope"),
-    ForeignPage: (403, "foreign-page"),
-    GuardrailTripped: (403, "guardrail-tripped"),
-    UnknownTool: (404, "unknown-tool"),
-    UnknownRule: (404, "unknown-rule"),
-    UnknownSecret: (404, "unknown-secret"),
-    SecretsOff: (404, "secrets-off"),
-    UnknownUserToken: (404, "unknown-user-token"),
-    UnknownToolset: (404, "unknown-toolset"),
-    UnknownApproval: (404, "unknown-approval"),
-    UnknownContent: (404, "unknown-content"),
-    UnknownCall: (404, "unknown-call"),
-    UnknownWorkspace: (404, "unknown-workspace"),
-    UnknownConversation: (404, "unknown-conversation"),
-    UnknownFile: (404, "unknown-file"),
-    UnknownVectorStore: (404, "unknown-vector-store"),
-    HistoryOff: (404, "history-off"),
-    ApprovalConflict: (409, "approval-conflict"),
-    TooManyRules: (409, "too-many-rules"),
-    TooManySecrets: (409, "too-many-secrets"),
-    FileConflict: (409, "file-conflict"),
-    FileBusy: (409, "file-busy"),
-    CallEnded: (409, "call-ended"),
-    ContractChanged: (409, "contract-changed"),
-    NotRepeatable: (409, "not-repeatable"),
-    ReloadFailed: (409, "reload-failed"),
-    CallNotKept: (410, "call-not-kept"),
-    BodyTooLarge: (413, "body-too-large"),
-    UnsupportedMediaType: (415, "unsupported-media-type"),
-    RangeUnsatisfiable: (416, "range-not-satisfiable"),
-    ForeignHost: (421, "foreign-host"),
-    KeyReused: (422, "key-reused"),
-    CallbackRefused: (422, "callback-refused"),
-    UnknownParameter: (422, "unknown-parameter"),
-    InvalidParameter: (422, "invalid-parameter"),
-    NotAToolCall: (422, "not-a-tool-call"),
-    BatchTooLarge: (422, "batch-too-large"),
-    MissingContext: (422, "missing-context"),
-    InvalidDecision: (422, "invalid-decision"),
-    InvalidSecret: (422, "invalid-secret"),
-    InvalidReplay: (422, "invalid-replay"),
-    InvalidFile: (422, "invalid-file"),
-    ToolCallFailed: (500, "tool-call-failed"),
-    TooManyCalls: (429, "too-many-calls"),
-    QuotaExceeded: (429, "quota-exceeded"),
-    BudgetSpent: (429, "budget-spent"),
-    TooManyContents: (429, "too-many-contents"),
-    TooManyFiles: (429, "too-many-files"),
-    Overloaded: (503, "overloaded"),
-    TooManyWorkspaces: (503, "too-many-workspaces"),
-    TooManyApprovals: (503, "too-many-approvals"),
-    TooManyJobs: (503, "too-many-jobs"),
-    PartUnavailable: (503, "part-unavailable"),
-    StoreUnavailable: (503, "store-unavailable"),
-    IssuerUnreachable: (503, "issuer-unreachable"),
-}
-
 
 # Characters of a path that are repeated.
 _MOST_OF_PATH = 256
@@ -278,31 +153,24 @@ async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -
 
 
 def nearest_known(kind: type[RequestError]) -> type[RequestError]:
-    """Return the class in the table of problems for an error: its own, or its nearest parent."""
-    return next(parent for parent in kind.__mro__ if parent in _STATUS)
+    """Return the class that says which problem an error is: its own, or its nearest parent."""
+    return next(parent for parent in kind.__mro__ if "problem" in vars(parent))
 
 
 def find_status(error: RequestError) -> tuple[int, str]:
     """Return an error's status, and the last part of its problem's type."""
-    return _STATUS[nearest_known(type(error))]
+    return error.problem
 
 
 async def _answer_request_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    kind = nearest_known(type(error))
-    status, slug = _STATUS[kind]
+    kind, (status, slug) = nearest_known(type(error)), error.problem
     title = (kind.__doc__ or "").strip()
     detail = error.message
     if kind is StoreUnavailable and detail == title and request.method in _READING:
         detail = _NOT_READ
     response = problem(request, status, slug, title, detail, **error.members)
-    if isinstance(error, BodyTooLarge):
-        # The rest of the body is not read, so the connection cannot be used again.
-        response.headers["Connection"] = "close"
-    if isinstance(error, RangeUnsatisfiable):
-        response.headers["Content-Range"] = f"bytes */{error.size}"
-    if isinstance(error, Overloaded):
-        response.headers["Retry-After"] = str(error.retry_after)
+    response.headers.update(error.headers)
     if error.is_replayed:
         response.headers["Idempotency-Replayed"] = "true"
     response.headers.update(quota_headers(error.quotas) | challenge(request.scope, error))

@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import Protocol
 
-from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
@@ -14,7 +15,7 @@ from sidecall.kernel.core.invocation import Release
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
-from sidecall.kernel.core.quota import Rate
+from sidecall.kernel.core.quota import Quota, Rate
 from sidecall.kernel.core.tool import CompiledTool
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
@@ -24,16 +25,28 @@ _NO_QUEUE = "No call may wait here for another to end."
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits on running and queued calls; None means no limit.
-
-    `queue_timeout` is in seconds, `rate` is per caller.
-    """
+    """The limits on running and queued calls; None means no limit. `queue_timeout` is in seconds."""
 
     concurrency: int | None = None
     per_caller: int | None = None
     queue: int = 1000
     queue_timeout: float = 10.0
-    rate: Rate | None = None
+
+
+class Quotas(Protocol):
+    """Counts the calls of each caller; `rate` is that of all calls, and tools may have their own."""
+
+    rate: Rate | None
+
+    def take(self, caller: Caller, tool: CompiledTool | None = None) -> Awaitable[None] | None:
+        """Count one call, among all or among those of a tool with a rate; the result has to be awaited.
+
+        Raises:
+            QuotaExceeded: The caller has none left; then nothing is counted.
+        """
+
+    def left(self, caller: Caller, tool: CompiledTool | None = None) -> tuple[Quota, ...]:
+        """Return a caller's remaining quota, in all and for a tool, if it has called recently."""
 
 
 Semaphores = tuple[Semaphore, ...]
@@ -43,13 +56,13 @@ class Admission:
     """Admit calls to one server."""
 
     def __init__(self, limits: Limits, quotas: Quotas | None = None) -> None:
-        """Admit calls within limits; without `quotas` the rate of each caller is counted in this process."""
+        """Admit calls within limits; without `quotas` they are not counted."""
         self._limits = limits
         self._most_of_caller = limits.per_caller
         self._server: Semaphores = () if limits.concurrency is None else (Semaphore(limits.concurrency),)
         self._own: dict[str, Semaphore] = {}
         self._callers: dict[tuple[str, str], int] = {}
-        self.quotas = Quotas(limits.rate) if quotas is None and limits.rate is not None else quotas
+        self.quotas = quotas
         self.running = 0
         self.waiting = 0
         self.abandoned: Counter[ExecutorName] = Counter()

@@ -6,7 +6,6 @@ from itertools import islice
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from sidecall.features.calls.errors import ContractChanged, KeyReused
 from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
 from sidecall.kernel.core.errors import (
     CallUnanswered,
@@ -66,18 +65,10 @@ def find_problem(message: ToolMessage) -> RequestError | None:
 
 def find_kind(error: RequestError | ApprovalRequired) -> ErrorKind:
     """Return the failure kind for such an error."""
-    if isinstance(error, ToolCallFailed):
-        kind: ErrorKind = error.members["kind"]
-        return kind
-    if isinstance(error, Overloaded):
-        return "overloaded"
-    if isinstance(error, GuardrailTripped):
-        return "denied"
-    if isinstance(error, ContractChanged):
-        return "contract_changed"
-    if isinstance(error, KeyReused):
-        return "key_reused"
-    return "approval_required" if isinstance(error, ApprovalRequired) else "missing_context"
+    if isinstance(error, ApprovalRequired):
+        return "approval_required"
+    kind: ErrorKind = error.members["kind"] if isinstance(error, ToolCallFailed) else error.kind
+    return kind
 
 
 # Calls of a batch that begin at once, and how many such portions begin in one turn of the event loop. A turn costs as

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.features.approvals.steps import is_required
-from sidecall.features.credentials.require_sign_in import find_missing_provider
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.pipeline.arguments import validate
 from sidecall.kernel.pipeline.execution.preview import make_preview
-from sidecall.kernel.pipeline.stage import Step
+from sidecall.kernel.pipeline.stage import Foresee, Step
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview
 
@@ -39,12 +37,13 @@ class DryRunResult:
         return self.message is None and (self.approval is None or self.approval.status == "pending")
 
 
-async def run_dry(invocation: Invocation, steps: Sequence[Step]) -> DryRunResult:
+async def run_dry(invocation: Invocation, steps: Sequence[Step], foresee: Sequence[Foresee]) -> DryRunResult:
     """Take a call up to the arguments that its tool would get, and find whether it needs approval.
 
     Args:
         invocation: The call.
         steps: What it goes through when it succeeds.
+        foresee: Find what some of them would do.
 
     Raises:
         AnsweredBefore: A person has decided about the same call, and it has its answer.
@@ -60,15 +59,16 @@ async def run_dry(invocation: Invocation, steps: Sequence[Step]) -> DryRunResult
         except ApprovalRequired as waiting:
             approval = waiting.approval
     is_asked = approval is not None and approval.sign_in is None
-    requires_approval = is_asked or await is_required(invocation)
+    foreseen = {name: value for find in foresee for name, value in (await find(invocation)).items()}
+    if is_asked:
+        foreseen["requires_approval"] = True
     args: dict[str, Any] = to_plain(invocation.visible_values)
     preview = await make_preview(invocation)
     return DryRunResult(
-        args,
-        requires_approval,
-        invocation.repaired,
-        invocation.ignored,
-        preview,
+        args=args,
+        repaired=invocation.repaired,
+        ignored=invocation.ignored,
+        preview=preview,
         approval=approval,
-        sign_in=find_missing_provider(invocation),
+        **foreseen,
     )

@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from sidecall.features.telemetry import log_failure as write_log_line
 from sidecall.kernel.core.agents_errors import SdkWording
 from sidecall.kernel.core.errors import (
     InvalidArguments,
@@ -21,6 +20,7 @@ from sidecall.kernel.core.errors import (
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_text
+from sidecall.kernel.pipeline.failure_log import log_failure as write_log_line
 from sidecall.kernel.pipeline.guard import guard_text
 from sidecall.kernel.pipeline.hooks import call_hook, is_cancelled
 

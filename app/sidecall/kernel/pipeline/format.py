@@ -6,7 +6,6 @@ from collections.abc import Awaitable
 from dataclasses import asdict
 from typing import Any
 
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
@@ -41,6 +40,7 @@ from sidecall.kernel.json_data.to_json import (
     to_text,
     to_text_and_value,
 )
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
 from sidecall.kernel.pipeline.guard import guard_text
 

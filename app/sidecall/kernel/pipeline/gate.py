@@ -1,17 +1,15 @@
 """The gate before the stages: look up the tool, count the call, check visibility and admit it, once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import isfunction
-from typing import Any
+from typing import Any, TypeVar
 
-from sidecall.features.calls.errors import ContractChanged
-from sidecall.features.contract.if_match import hold_contract
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.errors import MissingContext, RequestError, ToolFailure, ToolNotFound
+from sidecall.kernel.core.errors import ContractChanged, MissingContext, RequestError, ToolFailure, ToolNotFound
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import QuotaExceeded
@@ -21,12 +19,15 @@ from sidecall.kernel.pipeline.admission import Admission, Semaphores
 from sidecall.kernel.pipeline.batch import find_kind
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import ask_visible, is_surely_visible
-from sidecall.kernel.pipeline.stage import Stage, Stages, Step
+from sidecall.kernel.pipeline.stage import Foresee, GateCheck, Place, Require, Stages, Step
 from sidecall.kernel.pipeline.unknown_tool import MissingTools
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired
 from sidecall.kernel.ports.observer import Observer, Outcome
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.schema.contracts import hold_contract
+
+S = TypeVar("S")
 
 
 def find_outcome(invocation: Invocation) -> Outcome:
@@ -53,6 +54,11 @@ class Plan:
     semaphores: Semaphores
     success: tuple[Step, ...]
     failure: tuple[Step, ...]
+    checks: tuple[GateCheck, ...] = ()
+    # What `Pipeline.check`, `find_missing` and `dry_run` take of the stages.
+    resolve: tuple[Step, ...] = ()
+    require: tuple[Require, ...] = ()
+    foresee: tuple[Foresee, ...] = ()
 
 
 class Plans:
@@ -60,6 +66,7 @@ class Plans:
 
     def __init__(self, stages: Stages, admission: Admission) -> None:
         self._stages = stages
+        self.has_checks = bool(stages.checks)
         self._admission = admission
         self._plans: dict[str, Plan] = {}
 
@@ -67,11 +74,16 @@ class Plans:
         """Return the plan of a tool."""
         plan = self._plans.get(tool.name)
         if plan is None or plan.tool is not tool:
+            wanted = [stage for stage in self._stages.success if stage.wanted(tool)]
             plan = self._plans[tool.name] = Plan(
                 tool,
                 self._admission.semaphores(tool),
-                _choose(self._stages.success, tool),
-                _choose(self._stages.failure, tool),
+                tuple(_bind(stage.run) for stage in wanted),
+                tuple(_bind(stage.run) for stage in self._stages.failure if stage.wanted(tool)),
+                tuple(_bind(check.run) for check in self._stages.checks if check.wanted(tool)),
+                tuple(_bind(stage.run) for stage in wanted if stage.place is Place.RESOLVE),
+                tuple(stage.require for stage in wanted if stage.require is not None),
+                tuple(stage.foresee for stage in wanted if stage.foresee is not None),
             )
         return plan
 
@@ -82,14 +94,9 @@ def name_step(step: Step) -> str:
     return getattr(step, "__name__", "") if owner is None else type(owner).__name__
 
 
-def _choose(stages: Iterable[Stage], tool: CompiledTool) -> tuple[Step, ...]:
-    return tuple(_bind(stage.run) for stage in stages if stage.wanted(tool))
-
-
-def _bind(step: Any) -> Step:
+def _bind(step: S) -> S:
     """Return the `__call__` method of an object, to avoid its look-up on every call."""
-    bound: Step = step if isfunction(step) else step.__call__
-    return bound
+    return step if isfunction(step) else step.__call__  # type: ignore[attr-defined, no-any-return]
 
 
 @dataclass(slots=True)
@@ -131,6 +138,7 @@ class Gate:
         self._quotas = admission.quotas
         # Whether calls of every tool are counted.
         self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
+        self.has_checks = plans.has_checks
         self._observer = observer
         self._deny = deny
 
@@ -144,6 +152,7 @@ class Gate:
             MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
                 cannot be one.
             ContractChanged: The tool is not what the call is pinned to.
+            RequestError: A check of a feature refuses the call.
         """
         begun = self.begin(request)
         return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else await begun
@@ -163,6 +172,7 @@ class Gate:
             MissingContext: Whether the tool is enabled depends on what the caller has left out, or the conversation
                 cannot be one.
             ContractChanged: The tool is not what the call is pinned to.
+            RequestError: A check of a feature refuses the call.
         """
         if tool is None:
             tool = self._registry.get(request.call.name)
@@ -186,7 +196,7 @@ class Gate:
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
-            if not self._admission.enter_at_once(plan.semaphores, request.caller):
+            if plan.checks or not self._admission.enter_at_once(plan.semaphores, request.caller):
                 return self._wait(request, plan)
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
@@ -226,10 +236,25 @@ class Gate:
             ContractChanged: It is not.
         """
         try:
-            hold_contract(request, tool, self._registry)
+            hold_contract(request.pinned, tool, self._registry.contracts)
         except ContractChanged as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
+
+    async def check(self, request: CallRequest, tool: CompiledTool) -> None:
+        """Have a call pass the checks of features; its caller sees the tool.
+
+        Raises:
+            RequestError: One of them refuses it.
+        """
+        for check in self._plans.of(tool).checks:
+            try:
+                waits = check(request, tool)
+                if waits is not None:
+                    await waits
+            except RequestError as error:
+                self._observer.refuse(request, find_outcome_of_error(error), tool)
+                raise
 
     async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
         try:
@@ -239,6 +264,7 @@ class Gate:
             raise
 
     async def _wait(self, request: CallRequest, plan: Plan) -> Ticket:
+        await self.check(request, plan.tool)
         try:
             waited = await self._admission.enter(plan.semaphores, request.caller, request.deadline)
         except BaseException as error:

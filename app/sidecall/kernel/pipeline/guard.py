@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.errors import CallDenied, GuardrailTripped, ToolFailure
 from sidecall.kernel.core.guardrails import (
     Guardrail,
@@ -16,6 +15,7 @@ from sidecall.kernel.core.messages import JsonText
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.pipeline.arguments import inject, validate_at_once
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
 
 # What a model reads when a guardrail crashes: it may have been about to refuse.

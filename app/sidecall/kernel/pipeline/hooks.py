@@ -9,7 +9,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from sidecall.features.telemetry import log_predicate_failure
 from sidecall.kernel.concurrency.outlasting import read_error
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.context import Caller, ToolContext
@@ -19,6 +18,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import hand_over
 from sidecall.kernel.pipeline.execution.bounded import DeadlinePassed
 from sidecall.kernel.pipeline.execution.first_step import seconds_left, within
+from sidecall.kernel.pipeline.failure_log import log_predicate_failure
 
 NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})
 

@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping
 from typing import Any
 
-from sidecall.features.credentials.look_up import look_up_secrets, takes_own_secrets
-from sidecall.features.workspaces.steps import require_files, takes_workspace
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ErrorKind, MissingContext, RequestError, ToolFailure
 from sidecall.kernel.core.invocation import NO_SERVICES, NOTHING, CallRequest, CallServices, Invocation, new_invocation
@@ -172,9 +170,10 @@ class Pipeline:
         if tool is None:
             return await self.gate.explain_missing(request)
         invocation = self._accept(request, tool)
-        waits = look_up_secrets(invocation) if takes_own_secrets(tool) else None
-        if waits is not None:
-            await waits
+        for step in self.plans.of(tool).resolve:
+            waits = step(invocation)
+            if waits is not None:
+                await waits
         return try_arguments(invocation)
 
     async def dry_run(self, request: CallRequest) -> DryRunResult:
@@ -184,7 +183,7 @@ class Pipeline:
             return DryRunResult(message=entered)
         invocation = self._accept(request, entered.plan.tool)
         try:
-            return await run_dry(invocation, entered.plan.success)
+            return await run_dry(invocation, entered.plan.success, entered.plan.foresee)
         except BaseException as error:
             invocation.fail(error)
             await _take_failure(entered.plan, invocation)
@@ -205,8 +204,8 @@ class Pipeline:
             return None
         try:
             invocation = self._accept(request, tool)
-            if takes_workspace(tool):
-                require_files(invocation)
+            for require in self.plans.of(tool).require:
+                require(invocation)
             inject(invocation)
         except MissingContext as missing:
             return missing

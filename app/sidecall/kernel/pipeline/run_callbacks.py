@@ -9,11 +9,11 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.callbacks import Callback, Hook
 from sidecall.kernel.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import find_original, make_shown
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside
 from sidecall.kernel.schema.infinite import INFERRED

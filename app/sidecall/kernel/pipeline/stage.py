@@ -1,15 +1,22 @@
 """One stage of the pipeline."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
-from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.tool import CompiledTool
 
 # A step that never waits is a plain function; what another returns is awaited.
 Step = Callable[[Invocation], Awaitable[None] | None]
+# Raises where the calling program has left out what the step needs. Nothing of the call has been done then.
+Require = Callable[[Invocation], None]
+# Finds for a dry run what the step would do, as members of its result.
+Foresee = Callable[[Invocation], Awaitable[Mapping[str, Any]]]
+# Raises where a call may not be let in.
+GateCheck = Callable[[CallRequest, CompiledTool], Awaitable[None] | None]
 
 
 class Place(Enum):
@@ -17,17 +24,20 @@ class Place(Enum):
 
     DECODE = auto()  # the arguments become an object
     RECALL = auto()  # what was decided about the call is found
-    RESOLVE = auto()  # secrets and tokens of the caller are found
+    RESOLVE = auto()  # secrets of the caller are found
+    FIND_TOKENS = auto()  # tokens of those who have signed in are found
     OPEN = auto()  # files are opened
     INJECT = auto()  # hidden parameters are filled
     REDACT_EVENTS = auto()  # secrets are hidden in what the tool says while it runs
     VALIDATE = auto()  # the arguments fit the schema from here on
     GUARD_INPUT = auto()
-    AUTHORIZE = auto()  # a person signs in, or is asked
+    SIGN_IN = auto()  # a person signs in
+    AUTHORIZE = auto()  # a person is asked
     STARTED = auto()  # callbacks hear that the tool begins
     EXECUTE = auto()  # the function runs
     GUARD_OUTPUT = auto()
     FORMAT = auto()  # the message is made
+    REUSE = auto()  # both at once, for tools whose answers are given again
     COLLECT = auto()  # what the tool has left behind is listed
     REDACT = auto()  # secrets are hidden in the message
     ANNOTATE = auto()  # what the server has to say is added to the message
@@ -63,6 +73,20 @@ class Stage:
     place: Place | FailurePlace
     run: Step
     wanted: Callable[[CompiledTool], bool] = _always
+    require: Require | None = None
+    foresee: Foresee | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a call has to pass before it is let in, and the tools whose calls are looked at.
+
+    It is asked where the caller sees the tool and has calls left, before the call waits for its slot; also for calls
+    that go on alone, when they are accepted. A `RequestError` refuses the call.
+    """
+
+    run: GateCheck
+    wanted: Callable[[CompiledTool], bool] = _always
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +99,28 @@ class Stages:
 
     success: tuple[Stage, ...]
     failure: tuple[Stage, ...] = ()
+    checks: tuple[Check, ...] = ()
 
-    def add(self, stages: Iterable[Stage]) -> Self:
-        """Return the same with further stages, each behind those of its place."""
+    def add(self, stages: Iterable[Stage], checks: Iterable[Check] = ()) -> Self:
+        """Return the same with further stages, each behind those of its place, and further checks of the gate."""
         added = list(stages)
+        reusing = [it for it in added if it.place is Place.REUSE]
         return type(self)(
-            _sort([*self.success, *(it for it in added if isinstance(it.place, Place))]),
+            _sort([*_leave_to(reusing, self.success), *(it for it in added if isinstance(it.place, Place))]),
             _sort([*self.failure, *(it for it in added if isinstance(it.place, FailurePlace))]),
+            (*self.checks, *checks),
         )
+
+
+def _leave_to(reusing: list[Stage], stages: tuple[Stage, ...]) -> Iterable[Stage]:
+    """Keep tools that are run where answers are given again from being run at their usual places as well."""
+
+    def runs(stage: Stage, tool: CompiledTool) -> bool:
+        return stage.wanted(tool) and not any(it.wanted(tool) for it in reusing)
+
+    for stage in stages:
+        is_left = bool(reusing) and stage.place in (Place.EXECUTE, Place.FORMAT)
+        yield replace(stage, wanted=partial(runs, stage)) if is_left else stage
 
 
 def _sort(stages: Iterable[Stage]) -> tuple[Stage, ...]:

@@ -24,6 +24,8 @@ _LONGEST = 255
 class TooManyContents(Overloaded):
     """You keep as many bytes of contents as one caller may."""
 
+    problem = (429, "too-many-contents")
+
     def __init__(self, quota: int, free_in: float) -> None:
         """Refuse a body; `free_in` is the number of seconds until the first stored content expires."""
         super().__init__(

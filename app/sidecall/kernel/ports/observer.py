@@ -1,5 +1,7 @@
 """Observers of calls, and the outcome of a call in one word."""
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from sidecall.kernel.core.errors import ErrorKind
@@ -21,6 +23,13 @@ class Observer(Protocol):
 
     def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
         """Observe a call that never began; `tool` is None if its caller does not see it."""
+
+
+class OuterSpans(Protocol):
+    """Tells spans of a process whose children they are."""
+
+    def within(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
+        """Make the spans of a `with` block children of the one that another process has named."""
 
 
 class Unobserved:

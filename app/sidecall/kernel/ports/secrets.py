@@ -20,17 +20,25 @@ RESERVED = ":"
 class SecretsOff(RequestError):
     """Secrets of callers are not kept here; the operator of this server would set SIDECALL_SECRETS_KEY."""
 
+    problem = (404, "secrets-off")
+
 
 class UnknownSecret(RequestError):
     """You have no such secret here."""
+
+    problem = (404, "unknown-secret")
 
 
 class InvalidSecret(RequestError):
     """The body or the name is not that of a secret."""
 
+    problem = (422, "invalid-secret")
+
 
 class TooManySecrets(RequestError):
     """No more secrets are kept here; delete some."""
+
+    problem = (409, "too-many-secrets")
 
 
 class SecretUnreadable(SidecallError):

@@ -38,6 +38,8 @@ class UserTokenRefused(SidecallError):
 class UnknownUserToken(RequestError):
     """You have no token of such a provider here."""
 
+    problem = (404, "unknown-user-token")
+
 
 class TokenUnavailable(SidecallError):
     """A person's token cannot be had just now."""

@@ -12,6 +12,13 @@ LONGEST = 256
 NAMED = r"^[^\x00-\x1f\x7f/]+$"
 
 
+class ConversationFolder:
+    """What a parameter is that gets the files of a conversation.
+
+    A feature derives its class from this one, and authors type that. It can be pickled, for a process of a tool.
+    """
+
+
 class ConversationFiles(Protocol):
     """The workspaces of all conversations."""
 

@@ -5,36 +5,33 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.cache.headers import cache_headers
-from sidecall.features.calls.remembered import answer_remembered
-from sidecall.features.calls.waiting import waiting_headers
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
-from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.errors import MissingContext, NotAToolCall, RequestError
+from sidecall.kernel.core.errors import CallbackRefused, MissingContext, NotAToolCall, RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
-from sidecall.kernel.http.preferences import PLAIN, Preferences
+from sidecall.kernel.http.preferences import PLAIN, InvalidKey, Preferences
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.contents import JSON
+from sidecall.kernel.rest.answer_headers import cache_headers, waiting_headers
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.writing import write_openai
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.native_items.rest import writing as _native_writing
     from sidecall.kernel.rest.document import served as _served
+    from sidecall.kernel.rest.items import writing as _native_writing
 else:
     _served = Later("sidecall.kernel.rest.document.served")
-    _native_writing = Later("sidecall.features.native_items.rest.writing")
+    _native_writing = Later("sidecall.kernel.rest.items.writing")
 
 
 async def answer_call(
@@ -75,9 +72,12 @@ def begin_answer(
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
     ):
-        if is_surely_visible(tool, request.caller):
-            return answer_remembered(parts, request, tool, preferences, context, sent)
-        return _remember(parts, sent, request, context, tool, preferences)
+        if not parts.remembers:
+            _refuse_to_remember(preferences, sent)
+        elif is_surely_visible(tool, request.caller):
+            return parts.remember(request, tool, preferences, context, sent)
+        else:
+            return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
 
 
@@ -89,6 +89,19 @@ def _read_other_call(parts: Parts, body: bytes, caller: Caller) -> ReceivedCall:
         raise
 
 
+def _refuse_to_remember(preferences: Preferences, sent: ReceivedCall) -> None:
+    """Refuse what only a server that remembers calls can keep; a wish not to wait is one that may stay unfulfilled.
+
+    Raises:
+        InvalidKey: The same call is not to run twice.
+        CallbackRefused: Its end is to be told elsewhere.
+    """
+    if preferences.key is not None:
+        raise InvalidKey("This server remembers no calls: leave `Idempotency-Key` out.")
+    if sent.callback_url is not None:
+        raise CallbackRefused("This server tells nobody of the ends of calls: leave `callback_url` out.")
+
+
 async def _remember(
     parts: Parts,
     sent: ReceivedCall,
@@ -98,7 +111,7 @@ async def _remember(
     preferences: Preferences,
 ) -> Reply:
     if await is_visible(tool, request.caller, request.context):
-        return await answer_remembered(parts, request, tool, preferences, context, sent)
+        return await parts.remember(request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
     came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
@@ -226,7 +239,7 @@ async def _write_text(parts: Parts, message: ToolMessage, context: RequestContex
     """Write a message of Chat Completions; content that it has no form for is stored under a URL."""
     if not holds_media(message.content):
         return write_openai(message)
-    content_id = await parts.contents.keep(to_json(message.content), context.caller, JSON)
+    content_id = await parts.keep_content(to_json(message.content), context.caller)
     return write_openai(message, content_url(content_id))
 
 

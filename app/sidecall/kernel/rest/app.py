@@ -13,15 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.middleware import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
-from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
-from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls import unknown_calls
-from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
+from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
 from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
+from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
@@ -39,8 +36,8 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 _PROBES = frozenset({"/healthz", "/readyz"})
 _DOCUMENT = "/openapi.json"
-# Browsers of persons have no credential; what leads them there, and back, proves whose they are.
-_OPEN = _PROBES | {"/", "/docs", _DOCUMENT, START, CALLBACK}
+# Of everybody, with the routes that say so of themselves: browsers of persons have no credential.
+_OPEN = frozenset({"/", "/docs", _DOCUMENT})
 _TAGS = {
     "tools": "What can be called.",
     "callers": "Who calls.",
@@ -63,13 +60,16 @@ class Pages:
     """Which routes are served, and which pages beside them: their explanation, and the numbers of the operation.
 
     These are `on` for callers who may read them, `open` for everybody, or `off`. `routes` are those of the API, in the
-    order in which they are matched; `shortcuts` are those of features.
+    order in which they are matched; `shortcuts` are those of features, `forms` the models of bodies that their routes
+    read themselves, and `answers` adds answers to what no route is found for.
     """
 
     docs: bool = True
     metrics: Literal["on", "open", "off"] = "on"
     routes: Sequence[Route] = KERNEL_ROUTES
     shortcuts: Mapping[str, Shortcut] = field(default_factory=dict)
+    forms: Sequence[str] = ()
+    answers: Sequence[Callable[[FastAPI], None]] = ()
 
 
 _ALL_PAGES = Pages()
@@ -96,8 +96,8 @@ def build_api(
         ways: Other ways in than REST, by their paths.
     """
     is_proved = access is not None and access.is_proved
-    is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
-    watch, permissions = RequestWatch(parts.metrics.requests), Permissions(pages.routes)
+    is_open = _make_is_open(pages, with_metrics=not is_proved or pages.metrics == "open")
+    watch, permissions = RequestWatch(parts.requests), Permissions(pages.routes)
     parts = replace(parts, details=Listings(parts.registry))
     shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts}
     app = Application(
@@ -121,7 +121,8 @@ def build_api(
     app.state.access = access
     _add_routes(app, pages, ways)
     problems.install(app)
-    unknown_calls.install(app)
+    for install in pages.answers:
+        install(app)
     _add_document(app, pages, parts, access, permissions)
     return app
 
@@ -131,10 +132,10 @@ def _add_document(
 ) -> None:
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     shown = parts.registry if access is None else Registry()
-    is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
-    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    is_proved = access is not None and access.is_proved
+    is_for_all = _make_is_open(pages, with_metrics=pages.metrics == "open")
     find_scope = permissions.find_scope if is_proved else None
-    describe = partial(_describe, app, shown, is_for_all, find_scope, has_files=has_files)
+    describe = partial(_describe, app, shown, is_for_all, find_scope, pages.forms)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
     if pages.docs:
         find_served = cache(lambda: ServedDocument(describe, shown))
@@ -150,12 +151,11 @@ def _describe(
     registry: Registry,
     is_open: Callable[[str], bool],
     find_scope: Callable[[str, str], str | None] | None,
-    *,
-    has_files: bool,
+    forms: Sequence[str],
 ) -> dict[str, Any]:
     """Add the OpenAPI document, with examples for the present tools."""
     if app.openapi_schema is None:
-        app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, has_files=has_files)
+        app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, forms)
     shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
     return shown
 
@@ -180,12 +180,12 @@ def _wrappers(
     """List the middleware, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
-    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.metrics.requests.logs else []), rule]
+    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.requests.logs else []), rule]
     if access is not None:
         asked = partial(
             Authentication,
             access=access,
-            refuse=_note_refusals(refuse, parts.auditor),
+            refuse=_note_refusals(refuse, parts),
             is_open=is_open,
             permit=permissions.permit if access.is_proved else permit_all,
         )
@@ -202,16 +202,19 @@ def _watch_refusals(watch: RequestWatch) -> Refuse:
     return refuse
 
 
-def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
-    """Return an error responder that also audits refusals."""
+def _note_refusals(refuse: Refuse, parts: Parts) -> Refuse:
+    """Return an error responder that also notes refusals."""
 
     async def note_and_refuse(scope: Scope, receive: Receive, send: Send, error: RequestError) -> None:
-        auditor.deny(error, scope.get(CALLER))
+        parts.note_refusal(error, scope.get(CALLER))
         await refuse(scope, receive, send, error)
 
     return note_and_refuse
 
 
-def _is_open(path: str, *, with_metrics: bool) -> bool:
-    """Return whether a path is public: probes of orchestrators, and the API's explorer."""
-    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")
+def _make_is_open(pages: Pages, *, with_metrics: bool) -> Callable[[str], bool]:
+    """Make what says whether a path is public: probes of orchestrators, the API's explorer, what browsers open."""
+    exact = _OPEN | {route.path for route in pages.routes if not route.is_checked}
+    exact |= {"/metrics"} if with_metrics else set()
+    below = (explorer.ASSETS, WELL_KNOWN)
+    return lambda path: path in exact or path.startswith(below)

@@ -6,18 +6,18 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from sidecall.features.native_items.rest.answers import SentCall
-from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, read_item_call
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.features.native_items.rest.targets import resolve_target
-from sidecall.features.native_items.rest.writing import ITEM_WRITERS
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.kernel.core.native_items import CUT_OFF, ITEM, PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.items.answers import SentCall
+from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, read_item_call
+from sidecall.kernel.rest.items.targets import resolve_target
+from sidecall.kernel.rest.items.writing import ITEM_WRITERS
 from sidecall.kernel.rest.misplaced import find_function, goes_on, refuse_loose, refuse_misplaced, refuse_typeless
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.kernel.rest.said import find_said_calls, is_function_message, refuse_message
 from sidecall.kernel.rest.wire import (
     AnthropicToolUse,

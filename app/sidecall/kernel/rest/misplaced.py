@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.core.errors import NotAToolCall, cut_name
+from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.suggest.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
 
 # In which member a call of each dialect has its function, if it has one for it, and what its arguments are called.

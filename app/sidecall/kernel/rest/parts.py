@@ -2,54 +2,35 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
 
-from sidecall.features.access.middleware import caller_of
-from sidecall.features.audit.auditor import Auditor
-from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.contents.excerpts import Excerpts
-from sidecall.features.credentials.memory_store import MemorySecrets
-from sidecall.features.credentials.own_secrets import SecretKeeper
-from sidecall.features.history.no_history import NoHistory
-from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.openapi_import.documents import OpenAPIDocuments
-from sidecall.features.status.operation import Operation
-from sidecall.features.telemetry.metrics import Metrics
-from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Toolsets
-from sidecall.features.webhooks.receivers import AllowedHosts
-from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.deadline import Deadline, allow_seconds
+from sidecall.kernel.core.errors import CallbackRefused, RequestError, UnknownToolset, cut_name
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.authentication import caller_of
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import DECIMAL_NUMBER
-from sidecall.kernel.http.preferences import read_pins
+from sidecall.kernel.http.preferences import Preferences, read_pins
+from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
-from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
-
-if TYPE_CHECKING:
-    from sidecall.features.history import history as _history
-    from sidecall.features.vector_stores import stores as _stores
-
+from sidecall.kernel.rest.received import ReceivedCall
 
 # Different queries of one server are few. Beyond them the oldest goes, so that made-up queries cost others at
 # most one rendering in so many requests of theirs.
@@ -169,70 +150,97 @@ async def _deadline(seconds: _Timeout = None) -> Deadline | None:
 DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]
 
 
-def _keep_none() -> SecretKeeper:
-    return SecretKeeper(MemorySecrets(), None, Auditor(MemoryAudit()))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The parts of one server, joined in `sidecall.main`.
+    """What the routes of a server without features work with; `sidecall.features.server_parts` has the rest.
 
     `details` has what is shown of single tools, by their names; each application has its own.
     """
 
     registry: Registry
     pipeline: Pipeline
-    approvals: Approvals
-    contents: Contents
     listings: Listings
     bounds: Bounds
     max_batch: int
-    jobs: Jobs
-    operation: Operation
-    metrics: Metrics = field(default_factory=Metrics)
+    requests: RequestTally = field(default_factory=lambda: RequestTally({}))
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
     details: Listings = field(default_factory=lambda: Listings(Registry()))
-    toolsets: Toolsets = NO_TOOLSETS
     portions: BatchThrottle = field(default_factory=BatchThrottle)
     backlog: Backlog = field(default_factory=Backlog)
-    excerpts: Excerpts = field(default_factory=Excerpts)
-    receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
-    history: "_history.History | NoHistory" = field(default_factory=NoHistory)
-    secrets: SecretKeeper = field(default_factory=_keep_none)
     results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
-    documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
-    vector_stores: "_stores.VectorStores | None" = None
-    workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property
     def trouble(self) -> str | None:
         """Why durable storage is unavailable; None when it works."""
-        return self.operation.ledger.trouble
+        return None
 
     @property
-    def rules(self) -> ApprovalRules:
-        """The store of rules."""
-        return self.operation.ledger.rules
+    def longest_wait(self) -> float:
+        """Seconds that a client may wait for a call which then goes on alone; 0 where none does."""
+        return 0.0
 
     @property
-    def auditor(self) -> Auditor:
-        """The audit log."""
-        return self.secrets.auditor
+    def remembers(self) -> bool:
+        """Whether calls are remembered, and go on alone where their clients want that."""
+        return False
+
+    def remember(
+        self,
+        request: CallRequest,
+        tool: CompiledTool,
+        preferences: Preferences,
+        context: RequestContext,
+        sent: ReceivedCall,
+    ) -> Awaitable[Reply]:
+        """Accept a call that is remembered, and answer with its result or its address.
+
+        Raises:
+            RequestError: The request is wrong, or there is no room.
+        """
+        raise NotImplementedError
+
+    def require_callback(self, url: str) -> None:  # noqa: ARG002
+        """Require that the end of a call may be told at this URL.
+
+        Raises:
+            CallbackRefused: It may not.
+        """
+        raise CallbackRefused("This server tells nobody of the ends of calls: leave `callback_url` out.")
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Run a call of a batch; with an idempotent tool an equal call runs once."""
-        tool = self.find_known_again(request.call.name)
-        return self.pipeline.run(request) if tool is None else self.jobs.run(request, tool)
+        return self.pipeline.run(request)
 
-    def find_known_again(self, name: str) -> CompiledTool | None:
+    def find_known_again(self, name: str) -> CompiledTool | None:  # noqa: ARG002
         """Return the tool of this name, if it is idempotent by its calls' ids."""
-        tool = self.registry.get(name)
-        return None if tool is None or tool.options.idempotency is None else tool
+        return None
 
-    def add_tags(self, entry: CallEntry) -> CallEntry:
-        """Add the tool's current tags to a call, if those of its time are not stored."""
-        tool = self.registry.get(entry.name) if entry.tags is None else None
-        return entry if tool is None else entry.model_copy(update={"tags": tuple(tool.options.tags)})
+    async def keep_content(self, body: bytes, caller: Caller) -> str | None:  # noqa: ARG002
+        """Keep JSON for its caller and return its id; None where nothing is kept."""
+        return None
+
+    def find_toolset(self, name: str) -> Toolset:
+        """Return a toolset by its name.
+
+        Raises:
+            UnknownToolset: There is none.
+        """
+        raise UnknownToolset(f"There is no toolset {cut_name(name)}.")
+
+    async def list_secrets(self, caller: Caller) -> Collection[str] | None:  # noqa: ARG002
+        """List the names of a caller's own secrets; None where that is not known."""
+        return None
+
+    async def list_tokens(self, caller: Caller) -> Collection[str] | None:  # noqa: ARG002
+        """List the providers at which a caller's person has signed in; None where that is not known."""
+        return None
+
+    def find_readiness(self) -> dict[str, Any]:
+        """Return what features say of a server that may take traffic, as members of `GET /readyz`."""
+        return {}
+
+    def note_refusal(self, error: RequestError, caller: Caller | None) -> None:
+        """Note that a request was refused before it reached a route."""
 
 
 async def _parts(request: Request) -> Parts:

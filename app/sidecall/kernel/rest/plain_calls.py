@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, choose_call_id
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
@@ -20,6 +19,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import LARGE, parse_body
 from sidecall.kernel.json_data.text import NESTED, is_finite
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id
 from sidecall.kernel.rest.writing import WRITERS
 from sidecall.later import Later
 

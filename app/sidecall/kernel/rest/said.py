@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sidecall.features.native_items.rest.reading import ITEM_EXAMPLES, STEP, is_executed
-from sidecall.features.native_items.rest.received import DialectName
 from sidecall.kernel.core.errors import NotAToolCall
+from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, is_executed
+from sidecall.kernel.rest.received import DialectName
 
 # How LangChain names the messages of models.
 _OF_LANGCHAIN = frozenset(("ai", "AIMessageChunk"))

@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import CALLER, HEADERS, caller_of
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.accepting import wants_events
+from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
@@ -174,7 +174,7 @@ def _call(
     parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
 ) -> Reply | Awaitable[Reply]:
     context = begin_context(scope, receive, sweep)
-    preferences = _read_preferences(scope, parts.jobs.limits.wait)
+    preferences = _read_preferences(scope, parts.longest_wait)
     work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:

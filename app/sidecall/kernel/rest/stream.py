@@ -9,8 +9,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, make_request
-from sidecall.features.rates.headers import quota_headers
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
@@ -19,6 +17,7 @@ from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import LET_BE, until_gone
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
+from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
@@ -26,6 +25,7 @@ from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.rest.answers import write_json
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
 
 _TOO_SLOW = "The events were not read in time."
 _CUT = (

@@ -4,8 +4,10 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SkipValidation, StrictBool
 
-from sidecall.features.calls.entry import CallEntry
-from sidecall.features.native_items.rest.answers import (
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.ports.approvals.approval import Approval
+from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.items.answers import (
     AnswerBody,
     Arguments,
     CallBody,
@@ -14,9 +16,7 @@ from sidecall.features.native_items.rest.answers import (
     SentCall,
     SentId,
 )
-from sidecall.features.native_items.rest.calls import ItemCall
-from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.ports.approvals.approval import Approval
+from sidecall.kernel.rest.items.calls import ItemCall
 
 
 class LangChainToolCall(SentCall):

@@ -1,6 +1,5 @@
 """Find injected parameters and fields, and plan how each is filled."""
 
-import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from types import NoneType, UnionType
@@ -43,6 +42,7 @@ from sidecall.kernel.core.typed_context import plan_context
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
 from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.workspaces import ConversationFolder
 
 ForeignMarker = Literal["context", "call_id", "state", "store"]
 
@@ -111,7 +111,7 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
         return plan_context(annotation)
     if isinstance(plain, type) and plain in _SANDBOXES:
         return FromFunction(_SANDBOXES[plain])
-    if isinstance(plain, type) and _is_workspace(plain):
+    if isinstance(plain, type) and issubclass(plain, ConversationFolder):
         return InjectedWorkspace()
     known = match_type(plain)
     if known is not None:
@@ -119,12 +119,6 @@ def find_marker(annotation: Any) -> InjectedToolArg | type[ToolContext] | None:
     found = [marker for part in _list_parts(annotation) if (marker := _read_marker(part)) is not None]
     # `Annotated[RunnableConfig, InjectedToolArg]` only hides what its type asks for.
     return next((marker for marker in found if type(marker) is not InjectedToolArg), found[0] if found else None)
-
-
-def _is_workspace(kind: type) -> bool:
-    """Return whether a parameter is a workspace; the class can only be meant if it was imported."""
-    home = sys.modules.get("sidecall.features.workspaces.workspace")
-    return home is not None and issubclass(kind, home.Workspace)
 
 
 # What a parameter of a type is given that its library fills in.

@@ -9,8 +9,8 @@ from typing import Any
 
 import asyncpg
 
-from sidecall.features.calls.notices import NoticeKind, NoticeListener
 from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
+from sidecall.storage.notices import NoticeKind, NoticeListener
 from sidecall.storage.postgres.link import Link
 from sidecall.storage.postgres.tables import format_fault, is_unavailable, name_address
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sidecall.features.native_items.rest.writing import ITEM_WRITERS
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.rest.items.writing import ITEM_WRITERS
 from tests.features.native_items.rest.built_in import TOOLS, write_computer_call
 from tests.kit.clients import MakeClient
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sidecall.cli.commands import cli
-from sidecall.features.toolkits.table import TOOLKITS
+from sidecall.loading.toolkits import TOOLKITS
 from tests.features.sandbox.machine import contained
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from sidecall.features.ledger.opening import open_file_store
 from sidecall.storage.database import Row
-from sidecall.storage.opening import open_file_store
 from sidecall.storage.statements import read_statements
 from tests.kit.clients import MakeClient
 from tests.kit.faulty import FaultyDatabase

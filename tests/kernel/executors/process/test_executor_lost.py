@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import default_stages
+from sidecall.kernel.pipeline.stages import kernel_stages
 from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.process_tools import (
     alone,
@@ -225,7 +225,7 @@ async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None
     two = ProcessExecutor(2, TOOLS_OF)
     admission = Admission(Limits())
     services = CallServices(abandon=admission.abandon)
-    stages = default_stages({"process": two}, MemoryApprovals())
+    stages = kernel_stages(Execute({"process": two}))
     pipeline = Pipeline(Registry([alone]), stages, services=services, admission=admission)
     await two.start([alone.compiled])
     assert two.fork_server_pid is not None

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from sidecall.features.approvals.questions import asks_inside
+from sidecall.kernel.ports.approvals.questions import asks_inside
 
 PLAIN = """
 from sidecall import ApprovalRequired

@@ -45,7 +45,7 @@ class ProcessExecutor:
         memory_limit_mb: int = _MEMORY_LIMIT_MB,
         *,
         max_result_bytes: int | None = None,
-        traces: bool = False,
+        traces: str | None = None,
         env: Mapping[str, str] | None = None,
         launch: Launch = launch_plainly,
     ) -> None:
@@ -56,7 +56,7 @@ class ProcessExecutor:
             tools_of: How a process lists the tools of a module, as `module:function`.
             memory_limit_mb: What a tool may take in one, unless it says otherwise.
             max_result_bytes: Most bytes of JSON that a result may have as structure; no bound when None.
-            traces: Whether the spans of tools go where the environment says.
+            traces: What opens spans in a process, as `module:function`; no spans when None.
             env: The environment of tools; that of the server when None.
             launch: Starts the process that makes the others.
         """

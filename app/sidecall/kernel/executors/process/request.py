@@ -1,13 +1,12 @@
 """Serialize a call for a tool process."""
 
+import pickle
 import time
-from collections.abc import Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
-from sidecall.features.workspaces.limits import WorkspaceLimits
-from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, open_cost
@@ -18,6 +17,7 @@ from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.output import ResultBounds
 from sidecall.kernel.ports.contents import ReachableContents
 from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.workspaces import ConversationFolder
 
 # Bytes of JSON up to which a value is restored even if none is asked for.
 _TEXT_FROM = 262_144
@@ -61,16 +61,16 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
     }
 
 
-def _write_workspace(workspace: Workspace | None) -> tuple[str, int, int, int] | None:
-    if workspace is None:
-        return None
-    most = workspace.allowance
-    return str(workspace.directory), most.total_bytes, most.file_bytes, most.entries
+def _write_workspace(workspace: ConversationFolder | None) -> str | None:
+    return None if workspace is None else b64encode(pickle.dumps(workspace)).decode()
 
 
-def _open_workspace(written: Sequence[Any] | None) -> Workspace | None:
+def _open_workspace(written: str | None) -> ConversationFolder | None:
     """Open in this process the workspace that is open in the server."""
-    return None if written is None else Workspace(Path(written[0]), WorkspaceLimits(*written[1:]))
+    if written is None:
+        return None
+    opened: ConversationFolder = pickle.loads(b64decode(written))  # noqa: S301  # the server has written it
+    return opened
 
 
 def _asks(injection: Injection, own: Mapping[str, str]) -> bool:

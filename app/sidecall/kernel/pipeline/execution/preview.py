@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
-from sidecall.features.telemetry import log_hook_failure
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain, to_text
+from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside, patience
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview

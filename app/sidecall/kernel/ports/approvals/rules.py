@@ -77,6 +77,10 @@ class ApprovedByRule(SidecallError):
 class UnknownRule(RequestError):
     """There is no such rule, or it has expired."""
 
+    problem = (404, "unknown-rule")
+
 
 class TooManyRules(RequestError):
     """So many decisions hold for later calls that this server keeps no more; revoke some, or decide this call alone."""
+
+    problem = (409, "too-many-rules")

@@ -1,6 +1,7 @@
 """Make the OpenAPI document, with schemas for requests that are read as bytes; loaded at its first request."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 from fastapi import FastAPI
@@ -8,15 +9,10 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from sidecall.features.approvals.routes import ApprovalDecision
-from sidecall.features.credentials.secret_routes import SecretValue
-from sidecall.features.history.replay_routes import ReplayWish
-from sidecall.features.native_items.rest.calls import ITEM_CALLS
-from sidecall.features.vector_stores.forms import REQUESTS
-from sidecall.features.workspaces.rest.forms import WorkspaceTerm
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.document.served import show_served as show_served
 from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
+from sidecall.kernel.rest.items.calls import ITEM_CALLS
 from sidecall.kernel.rest.openapi import REF, refer_to
 from sidecall.kernel.rest.wire import (
     AnthropicToolUse,
@@ -84,10 +80,6 @@ _REQUEST_MODELS: list[type[BaseModel]] = [
     *ITEM_CALLS,
     Batch,
     SaidMessage,
-    ApprovalDecision,
-    ReplayWish,
-    SecretValue,
-    WorkspaceTerm,
 ]
 
 _PAGE_PROBLEMS = {
@@ -104,8 +96,7 @@ def make_document(
     probes: Collection[str],
     is_open: Callable[[str], bool],
     find_scope: FindScope | None,
-    *,
-    has_files: bool,
+    forms: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Make the OpenAPI document of an application, with all request models and problems in their own media type.
 
@@ -114,12 +105,19 @@ def make_document(
         probes: The paths that are served under every name, and to every web page.
         is_open: Tells whether a path is for everybody.
         find_scope: Finds the scope of a request where callers prove who they are; None where they do not.
-        has_files: Whether there are files that are searched.
+        forms: Models of bodies that the routes of features read themselves, as `package.module:name` of one or of many.
     """
-    document = _describe(app, [*_REQUEST_MODELS, *REQUESTS] if has_files else _REQUEST_MODELS)
+    document = _describe(app, [*_REQUEST_MODELS, *_load_forms(forms)])
     _mend(document["paths"], _EXAMPLES, probes)
     add_security(document, is_open, find_scope)
     return document
+
+
+def _load_forms(forms: Iterable[str]) -> Iterator[type[BaseModel]]:
+    for form in forms:
+        module, _, name = form.partition(":")
+        found = getattr(import_module(module), name)
+        yield from (found,) if isinstance(found, type) else found
 
 
 def _describe(app: FastAPI, request_models: list[type[BaseModel]]) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_json
 from starlette.types import Receive, Scope
 
-from sidecall.features.access.middleware import Access
-from sidecall.features.mcp_client.settings import UpstreamState
-from sidecall.features.status.sandboxes import SandboxStatus, list_refused, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import OPERATE
+from sidecall.kernel.http.authentication import Access
 from sidecall.kernel.http.fast_path import Reply, Shortcut
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.problems import Problem, problem
+from sidecall.kernel.lifecycle import UpstreamState
+from sidecall.kernel.ports.sandbox_status import SandboxStatus, list_refused, show_sandbox
 from sidecall.kernel.rest.parts import Parts, PartsDep
 
 # Built at the start: they answer, too, where no file can be opened any more.
@@ -121,23 +121,17 @@ async def _answer_ready(parts: Parts, scope: Scope) -> Reply:
 
 async def _find_readiness(parts: Parts, scope: Scope) -> Readiness:
     """Return what a server that may take traffic tells this caller."""
-    missing, upstream = parts.documents.missing or None, parts.operation.upstream
     uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
     use = None if not uses else "python" if "python" in uses else uses[0]
     sandbox = await show_sandbox(parts.pipeline.services.sandbox, use)
     refused = await list_refused(parts.pipeline.services.sandbox, parts.registry) or None
-    servers = upstream.servers
     if not await _may_know(scope):
         return Readiness()
     return Readiness(
         tools=len(parts.registry),
-        missing=missing,
         sandbox=sandbox,
         refused=refused,
-        workspaces=parts.workspaces.trouble,
-        forgets=parts.operation.forgets,
-        mcp_servers={server.name: server.state for server in servers} if servers else None,
-        mcp_tools_waiting=sum(map(len, upstream.waiting.values())) if servers else None,
+        **parts.find_readiness(),
     )
 
 

@@ -7,14 +7,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from sidecall.features.cache.headers import DOCUMENTED as CACHE
-from sidecall.features.cache.headers import PARAMETER as CACHE_CONTROL
-from sidecall.features.calls.errors import CallbackRefused
-from sidecall.features.calls.waiting import DOCUMENTED as WAITING
-from sidecall.features.native_items.rest.answers import CallBody
-from sidecall.features.native_items.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
-from sidecall.features.rates.headers import DOCUMENTED
-from sidecall.kernel.core.errors import BatchTooLarge, InvalidParameter, NotAToolCall, RequestError
+from sidecall.kernel.core.errors import BatchTooLarge, CallbackRefused, InvalidParameter, NotAToolCall, RequestError
 from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
@@ -32,17 +25,21 @@ from sidecall.kernel.http.preferences import (
     refuse_for_events,
 )
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.http.quota_headers import DOCUMENTED
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.dry_run import DryRunResult
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.answer_headers import CACHE, CACHE_CONTROL, WAITING
 from sidecall.kernel.rest.answers import answer_call, answer_calls, find_quota_headers, require_context
 from sidecall.kernel.rest.dialects import Shared, read_batched
 from sidecall.kernel.rest.document.served import naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
+from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.openapi import array_of, one_of
 from sidecall.kernel.rest.parts import CallContextDep, Parts, PartsDep
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item, write_answer
+from sidecall.kernel.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
@@ -141,7 +138,7 @@ async def create_tool_call(
     `problem`; `error` when the server ends before).
     """
     body = await read_body(request, parts.bounds)
-    preferences = read_preferences(request.headers, parts.jobs.limits.wait)
+    preferences = read_preferences(request.headers, parts.longest_wait)
     if dry_run:
         return (await dry_run_call(parts, _read_call(parts, body, context), context, format)).to_response()
     if _wants_events(request):
@@ -205,7 +202,7 @@ async def create_tool_call_batch(
     or a tool needs what the program has not sent, nothing is run and the 422 says which. With `Accept:
     text/event-stream` each answer comes as an event as soon as it is ready.
     """
-    refuse_for_batch(read_preferences(request.headers, parts.jobs.limits.wait))
+    refuse_for_batch(read_preferences(request.headers, parts.longest_wait))
     body = await read_json(request, parts.bounds)
     with naming_served(parts.registry, context.caller):
         calls = _read_batch(body, parts.max_batch, parts.registry)
@@ -320,7 +317,7 @@ async def dry_run_call(
         RequestError: The calling program has to mend something.
     """
     if sent.callback_url is not None:
-        parts.receivers.find(sent.callback_url)
+        parts.require_callback(sent.callback_url)
     try:
         result = await parts.pipeline.dry_run(make_request(sent, context))
     except RequestError as error:

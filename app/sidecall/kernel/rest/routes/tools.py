@@ -1,6 +1,5 @@
 """List the tools, in the form each provider takes."""
 
-from collections.abc import Awaitable, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -8,17 +7,14 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.features.approvals.questions import asks_inside
-from sidecall.features.status.sandboxes import SandboxStatus, show_sandbox
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
 from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
-from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import LateRoute, keep_query, refuse_unknown_parameters, write_link
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.ports.secrets import SecretListing
-from sidecall.kernel.ports.user_tokens import TokenListing
+from sidecall.kernel.ports.approvals.questions import asks_inside
+from sidecall.kernel.ports.sandbox_status import SandboxStatus, show_sandbox
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.choice import (
     Format,
@@ -130,7 +126,7 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     listing = parts.listings.find(query, caller)
     if listing is None:
         version = parts.registry.version
-        wanted = None if toolset is None else parts.toolsets.find(toolset)
+        wanted = None if toolset is None else parts.find_toolset(toolset)
         seen = await parts.pipeline.visible(caller, context)
         choice = ToolChoice(format, strict, tag, name, wanted, hosted)
         write = partial(_write, request, seen, choice, stretch, parts.registry)
@@ -181,23 +177,12 @@ async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> li
     """Describe what a tool is given, and whether this caller has the secrets and tokens of it."""
     injected = describe_injected(tool)
     sources = {it.source for it in injected}
-    own = await _list_own(parts.secrets.list(caller)) if "secret" in sources else None
+    own = await parts.list_secrets(caller) if "secret" in sources else None
     marked = [it.mark(own, parts.pipeline.services.secrets) for it in injected]
-    signing_in = parts.secrets.signing_in
-    if "token" not in sources or signing_in is None:
+    tokens = await parts.list_tokens(caller) if "token" in sources else None
+    if tokens is None:
         return marked
-    tokens = await _list_own(signing_in.tokens.list(caller))
-    return [
-        it if it.source != "token" or tokens is None else it.model_copy(update={"is_set": it.path in tokens})
-        for it in marked
-    ]
-
-
-async def _list_own(listed: Awaitable[Sequence[SecretListing | TokenListing]]) -> frozenset[str] | None:
-    try:
-        return frozenset(it.name if isinstance(it, SecretListing) else it.provider for it in await listed)
-    except StoreUnavailable:
-        return None
+    return [it if it.source != "token" else it.model_copy(update={"is_set": it.path in tokens}) for it in marked]
 
 
 def _unknown(name: str, alike: list[str]) -> str:

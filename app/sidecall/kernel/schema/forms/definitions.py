@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 
 from pydantic_core import to_json
 
-from sidecall.features.approvals.questions import asks_inside
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
+from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.schema.forms.anthropic import (
     MAX_OPTIONAL,
     MAX_UNIONS,

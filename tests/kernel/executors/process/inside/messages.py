@@ -10,7 +10,7 @@ from tests.kernel.executors.process import process_tools
 
 def greeting(*homes: Any) -> dict[str, Any]:
     """Return what a new process is told."""
-    return {"homes": homes, "levels": {"sidecall.tool": 10}, "traces": False}
+    return {"homes": homes, "levels": {"sidecall.tool": 10}, "traces": None}
 
 
 def request_for(tool_name: str, **args: Any) -> dict[str, Any]:

@@ -12,14 +12,12 @@ from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import asdict
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from sidecall.features.telemetry.calls import Tracing
-from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.context import Caller, EventListener
 from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.invocation import Invocation
@@ -35,6 +33,7 @@ from sidecall.kernel.executors.process.request import read_request
 from sidecall.kernel.executors.results import complete, drain
 from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.ports.contents import KeptContent
+from sidecall.kernel.ports.observer import OuterSpans
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.arguments import fill_hidden, validate
@@ -135,7 +134,7 @@ class ToolProcess:
         # One event loop for all calls: clients that a tool's module holds belong to the loop that used them first.
         self._runner = runner
         self._finder = Finder(tools_of)
-        self._tracing: Tracing | None = None
+        self._tracing: OuterSpans | None = None
         self._baseline = 0
         self._pid = os.getpid()
 
@@ -150,7 +149,8 @@ class ToolProcess:
         if told["traces"]:
             # Spans that wait are lost when this process is killed.
             os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
-            self._tracing = open_tracing("auto", Redaction())
+            module, _, function = told["traces"].partition(":")
+            self._tracing = getattr(import_module(module), function)()
         for home in told["homes"]:
             reason = self._finder.explain_loss(home)
             if reason is not None:
