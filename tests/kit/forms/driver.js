@@ -13,7 +13,7 @@ window.addEventListener("error", (event) => violations.push(event.message));
 /** Open a form on the page, alone. */
 function open(schema, options = {}) {
   window.form = makeForm(parse(schema), options);
-  document.querySelector("main").replaceChildren(window.form.element);
+  document.querySelector("#place").replaceChildren(window.form.element);
   return window.form;
 }
 
@@ -30,7 +30,7 @@ function prefill(schema, text) {
 function type(schema, text) {
   const wanted = makeForm(parse(schema), { value: parse(text) });
   const typed = open(schema);
-  document.querySelector("main").append(wanted.element);
+  document.querySelector("#place").append(wanted.element);
   const isDone = copy(wanted.element.querySelector(".root"), typed.element.querySelector(".root"));
   wanted.element.remove();
   return isDone ? say(typed.read()) : null;
@@ -97,4 +97,5 @@ function each(how, cases) {
 }
 
 Object.assign(window, { kit: { open, each, prefill, type, parse, stringify, takeViolations } });
+document.body.style.background = "var(--paper)";
 document.documentElement.dataset.ready = "yes";

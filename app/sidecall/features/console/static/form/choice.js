@@ -96,16 +96,24 @@ export class Field {
   }
 
   _describe() {
-    const { schema } = this.variant;
-    const { control } = this.editor;
-    const kind = this.select.length > 1 ? "" : nameKind(this.variant, this.form.root);
-    this.kind.textContent = [kind, sayLimits(schema), this._default()].filter(Boolean).join(" · ");
+    const { schema } = this.variant ?? this;
+    const control = this.editor?.control;
+    const isGroup = !control && this.name !== "";
+    this.kind.textContent = [this._sayKind(), sayLimits(schema), this._default()].filter(Boolean).join(" · ");
     this.about.textContent = this.schema.description ?? schema.description ?? "";
     this.about.hidden = this.about.textContent === "";
     setAttribute(this.label, "for", control?.id ?? null);
-    setAttribute(this.element, "role", control || this.name === "" ? null : "group");
-    setAttribute(this.element, "aria-labelledby", control || this.name === "" ? null : this.label.id);
+    setAttribute(this.element, "role", isGroup ? "group" : null);
+    setAttribute(this.element, "aria-labelledby", isGroup ? this.label.id : null);
     this._link();
+  }
+
+  /** The kind of value, where no choice says it. */
+  _sayKind() {
+    if (this.select.length > 1) return "";
+    if (this.editor) return nameKind(this.variant, this.form.root);
+    const names = nameVariants(this.variants, this.form.root).filter((_, index) => !this.variants[index].isSpare);
+    return names.length > 3 ? `one of ${names.length} kinds` : names.join(" or ");
   }
 
   _default() {

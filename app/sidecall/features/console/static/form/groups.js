@@ -53,7 +53,8 @@ function fillObject({ tag, members, free }, value) {
 class FreeMembers {
   constructor(schema, place, form) {
     const free = freeSchema(schema);
-    Object.assign(this, { place, form, schema: free === false ? true : free, keys: schema.propertyNames });
+    const { description, ...one } = typeof free === "object" ? free : {};
+    Object.assign(this, { place, form, schema: one, keys: schema.propertyNames });
     const says = schema.additionalProperties;
     const isOpen = free !== false && (says !== undefined || schema.patternProperties || !schema.properties);
     const name = place.name || "arguments";
@@ -64,7 +65,8 @@ class FreeMembers {
       canRemove: () => true,
       makeRow: (_, isAsked) => this._makeRow(isAsked),
     });
-    this.element = this.rows.element;
+    const about = description && isOpen ? make("p", { class: "about" }, description) : null;
+    this.element = make("div", { class: "free" }, about, this.rows.element);
   }
 
   _makeRow(isAsked) {

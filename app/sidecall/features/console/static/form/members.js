@@ -35,6 +35,7 @@ export class Member extends Field {
     const isConstant = this.isSimple && this.variants.every((it) => it.editor === "constant" || it.isSpare);
     this.setSent(this.isRequired && (!this.isSimple || isConstant));
     if (this.isSimple) this.build();
+    else if (this.current < 0) this._describe();
     this._drawBox();
   }
 
@@ -50,18 +51,20 @@ export class Member extends Field {
   }
 
   _drawBox() {
-    const isPlain =
-      this.isRequired && (this.isSent ? !this.isBlank() : this.isSimple && this.isBlank() && !this._isText());
-    this.boxLabel.hidden = isPlain;
-    this.boxText.textContent = this._isText() && this.isBlank() ? "send empty" : "send";
+    const canBeEmpty = this._isPlainText() && this.isBlank();
+    const isSettled = this.isSent ? !this.isBlank() : this.isSimple && this.isBlank() && !canBeEmpty;
+    this.boxLabel.hidden = this.isRequired && isSettled;
+    this.boxText.textContent = canBeEmpty && (this.isRequired || this.isSent) ? "send empty" : "send";
     this.body.hidden = !this.isSimple && !this.isSent;
     this.element.classList.toggle("unsent", !this.isSent);
     const control = this.editor?.control;
     if (control) setAttribute(control, "aria-required", this.isRequired ? "true" : null);
   }
 
-  _isText() {
-    return this.current >= 0 && ["text"].includes(this.variant.editor);
+  /** Whether the empty text is one that a person may want to send. */
+  _isPlainText() {
+    const { editor, schema } = this.variant ?? {};
+    return editor === "text" && !schema.format && !schema.pattern && !(schema.minLength > 0);
   }
 
   _setByHand() {

@@ -12,6 +12,14 @@ const KINDS = {
   number: "number",
   null: "null",
 };
+const PLURALS = {
+  string: "texts",
+  boolean: "true or false",
+  object: "objects",
+  array: "lists",
+  integer: "integers",
+  number: "numbers",
+};
 const EXAMPLES = {
   date: "2026-01-31",
   time: "13:30:00",
@@ -53,7 +61,8 @@ function nameArray(schema, name, root) {
   if (name !== undefined) return name;
   if (schema.prefixItems) return `${schema.prefixItems.length} items`;
   const { schema: items } = resolve(schema.items ?? true, root);
-  return typeof items.type === "string" ? `list of ${KINDS[items.type]}` : "list";
+  const said = schema.items?.$ref?.split("/").at(-1) ?? items.title ?? PLURALS[items.type];
+  return said === undefined ? "list" : `list of ${said}`;
 }
 
 /** Name variants so that no two are called alike. */
