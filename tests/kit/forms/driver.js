@@ -39,7 +39,7 @@ function type(schema, text) {
 const inside = (field, selector) => field.querySelector(`:scope > ${selector}`);
 
 function copy(from, to) {
-  const [box, wanted] = [to, from].map((it) => inside(it, ".head > .send > input"));
+  const [box, wanted] = [to, from].map((it) => inside(it, ".send > input") ?? inside(it, ".head > .send > input"));
   const needsParts = (it) => inside(it, ".body").hidden;
   if (wanted?.checked && needsParts(to)) box.click();
   if (box && !wanted.checked && !needsParts(to) && box.checked) box.click();

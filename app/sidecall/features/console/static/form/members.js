@@ -18,12 +18,14 @@ export class Member extends Field {
   constructor(form, schema, { isRequired, ...place }) {
     super(form, schema, place);
     this.isRequired = isRequired;
+    this.element.classList.add("member");
     const others = this.variants.filter((it) => !it.isSpare);
     this.isSimple = others.length > 0 && others.every((it) => SIMPLE.includes(it.editor));
     this.box = make("input", { type: "checkbox", "aria-label": `Send ${this.name}` });
     this.boxText = make("span", {}, "send");
     this.boxLabel = make("label", { class: "send" }, this.box, this.boxText);
-    this.head.append(this.boxLabel);
+    // For the keyboard it comes after what a person types, and before what it opens.
+    (this.isSimple ? this.element : this.head).append(this.boxLabel);
     if (isRequired) this.label.append(make("span", { class: "required" }, " required"));
     this.box.addEventListener("change", () => this._setByHand());
     this.box.addEventListener("input", (event) => event.stopPropagation());

@@ -107,6 +107,6 @@ function sayCount(low, high, unit) {
 
 /** Return an example of how a text of this schema is written, or nothing. */
 export function findExample(schema) {
-  const given = schema.examples?.find?.((it) => typeof it === "string");
+  const given = schema.examples?.find((it) => typeof it === "string");
   return given ?? (Object.hasOwn(EXAMPLES, schema.format ?? "") ? EXAMPLES[schema.format] : "");
 }
