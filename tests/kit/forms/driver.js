@@ -55,11 +55,11 @@ function copy(from, to) {
 
 function copyVariant(from, to) {
   const [select, wanted] = [to, from].map((it) => inside(it, ".body > .variant"));
-  if (!wanted || select?.value === wanted.value) return true;
-  if (!select || ![...select.options].some((it) => it.value === wanted.value)) return false;
-  select.value = wanted.value;
-  select.dispatchEvent(new Event("input", { bubbles: true }));
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  // Without a choice there is one kind, the first.
+  const value = wanted?.value ?? "0";
+  if ((!wanted && !select) || select?.value === value) return true;
+  if (!select || ![...select.options].some((it) => it.value === value)) return false;
+  enter(select, value);
   return true;
 }
 
@@ -96,6 +96,13 @@ function each(how, cases) {
   return cases.map(([, schema, text]) => window.kit[how](schema, text));
 }
 
-Object.assign(window, { kit: { open, each, prefill, type, parse, stringify, takeViolations } });
+/** Name the kinds of what a person sees on the page, in their order. */
+function list() {
+  const controls = [...document.querySelectorAll("#place :is(textarea, select, input:not([type=checkbox]))")];
+  const seen = controls.filter((it) => it.getClientRects().length > 0);
+  return seen.map((it) => (it.className === "variant" ? "select" : it.className || it.localName)).join(" ");
+}
+
+Object.assign(window, { kit: { open, each, list, prefill, type, parse, stringify, takeViolations } });
 document.body.style.background = "var(--paper)";
 document.documentElement.dataset.ready = "yes";

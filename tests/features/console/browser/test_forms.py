@@ -3,10 +3,16 @@
 import json
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from playwright.sync_api import Page
 
+from tests.kit.forms.foreign import FOREIGN
 from tests.kit.forms.pages import call
 from tests.kit.forms.shapes import SHAPES, make_probe, schema_of
+from tests.properties.runs import examples
+from tests.properties.signatures import arguments, programs, running
 
 # Values that a form does not offer of itself: they fit no variant, or no field can hold them. A person writes them as
 # JSON; a form that is filled with them shows them as JSON at their place.
@@ -99,3 +105,41 @@ def test_what_is_typed_is_what_is_sent(page: Page) -> None:
             missing.setdefault(name, []).append(value)
     assert find_wrong({case: answer for case, answer in answers.items() if answer}) == {}
     assert missing == AS_JSON
+
+
+def test_schemas_of_others_begin_with_the_right_fields(page: Page) -> None:
+    """Those that say nothing usable begin with a field for JSON."""
+    begins = {}
+    for one in FOREIGN:
+        page.evaluate("(schema) => void window.kit.open(schema)", one.schema)
+        begins[one.name] = call(page, "list")
+
+    assert begins == {one.name: one.begins for one in FOREIGN}
+
+
+@pytest.mark.parametrize("how", ["prefill", "type"])
+def test_forms_of_others_give_every_value_back(page: Page, how: str) -> None:
+    """However odd their schemas are; some that fit no field can be filled in only as JSON."""
+    cases = [(one.name, one.schema, value) for one in FOREIGN for value in one.values]
+    answers = call(page, "each", how, cases)
+
+    found = [(name, value, answer) for (name, _, value), answer in zip(cases, answers, strict=True) if answer]
+    assert [case for case in found if read(case[2]["text"]) != read(case[1])] == []
+    assert {problem["message"] for *_, answer in found for problem in answer["problems"]} == {"Required."}
+    assert len(cases) - len(found) == (0 if how == "prefill" else 12)
+
+
+@examples(40)
+@given(st.data())
+def test_forms_of_any_signature_give_every_argument_back(opened: Page, data: st.DataObject) -> None:
+    """Of any types in any places."""
+    program = data.draw(programs())
+    with running(program) as made:
+        schema = json.dumps(made.schema)
+    values = [json.dumps(data.draw(arguments(program))) for _ in range(3)]
+
+    for how in ("prefill", "type"):
+        for value, answer in zip(
+            values, call(opened, "each", how, [("", schema, value) for value in values]), strict=True
+        ):
+            assert answer is None or (read(answer["text"]), answer["problems"]) == (read(value), [])
