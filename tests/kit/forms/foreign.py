@@ -165,7 +165,7 @@ FOREIGN = (
         ' "d": {"type": "array", "items": 3, "minItems": "x", "prefixItems": {}}, "e": {"type": "string",'
         ' "format": 3, "pattern": [], "examples": "x"}},'
         ' "required": "a"}',
-        "textarea",
+        "json json json textarea",
         '{"a": 1, "b": 2, "c": 3, "d": [4], "e": "5"}',
         "{}",
     ),

@@ -100,7 +100,7 @@ export class Field {
     const isNew = !this.editors.has(index);
     this._choose(index);
     if (isNew) carryOver(old, value, this.editor, this.variant, this.form.root);
-    announceChange(this.element);
+    announceChange(this.body);
   }
 
   _describe() {

@@ -6,7 +6,7 @@ import { MISSING } from "./fields.js";
 import { isSecret } from "./fits.js";
 import { sayValue } from "./words.js";
 
-const SIMPLE = ["text", "number", "choice", "constant"];
+const SIMPLE = ["text", "number", "choice", "constant", "json"];
 
 /**
  * The field of a member.
@@ -81,6 +81,7 @@ export class Member extends Field {
   }
 
   _follow() {
+    this.isOffered = true;
     this.setSent(!this.isSimple || !this.isBlank());
   }
 
