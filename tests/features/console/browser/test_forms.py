@@ -1,6 +1,7 @@
 """Forms hold every value of every shape that a parameter has, filled and typed."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -105,6 +106,34 @@ def test_what_is_typed_is_what_is_sent(page: Page) -> None:
             missing.setdefault(name, []).append(value)
     assert find_wrong({case: answer for case, answer in answers.items() if answer}) == {}
     assert missing == AS_JSON
+
+
+def test_what_the_server_refuses_is_said_at_its_field(page: Page) -> None:
+    """Each of the values is taken, or each of its errors is linked to the field of its path, or to one around it."""
+    with ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(refuse_all).result()
+
+    wrong = []
+    for schema, value, errors in refused:
+        call(page, "prefill", schema, f'{{"value": {value}}}')
+        shown = call(page, "refuse", [{"path": it["loc"], "message": it["msg"]} for it in errors])
+        texts = "\n".join(text for _, text, is_linked in shown if is_linked)
+        wrong += [(value, it) for it in errors if it["msg"] not in texts or it["loc"][:1] != ["value"]]
+    assert len(refused) >= 40
+    assert wrong == []
+
+
+def refuse_all() -> list[tuple[str, str, list[Any]]]:
+    """Send every value to its tool, and return those that are refused, with their schemas and errors."""
+    refused = []
+    for shape in SHAPES:
+        made = make_probe(shape.annotation)
+        for value in shape.values:
+            text = f'{{"value": {value}}}'
+            message = made.invoke({"type": "tool_call", "name": "probe", "args": json.loads(text), "id": "c"})
+            if message.status == "error":
+                refused.append((json.dumps(schema_of(made)), value, message.response_metadata["error"]["errors"]))
+    return refused
 
 
 def test_schemas_of_others_begin_with_the_right_fields(page: Page) -> None:
