@@ -23,6 +23,8 @@ def _of(value: str, rest: str = "") -> str:
 
 _JSON = ('{"value": 1}', '{"value": {"a": [null]}}', '{"value": "x"}', "{}")
 
+_MANY = [f'{{"const": {number}}}' for number in range(1000)]
+
 FOREIGN = (
     _foreign("nothing said", "{}", "json", "1", "[]", '{"a": 1}', '"x"', "null"),
     _foreign("anything", "true", "json", '{"a": 1}'),
@@ -168,6 +170,19 @@ FOREIGN = (
         "json json json textarea",
         '{"a": 1, "b": 2, "c": 3, "d": [4], "e": "5"}',
         "{}",
+    ),
+    _foreign("a reference that is no text", _of('{"anyOf": [{"$ref": 3}, {"type": "string"}]}'), "json", *_JSON),
+    _foreign("names of functions", _of('{"type": "string", "format": "constructor"}'), "textarea", '{"value": "x"}'),
+    _foreign("a thousand kinds", _of(f'{{"anyOf": [{", ".join(_MANY)}]}}'), "json", *_JSON),
+    _foreign(
+        "kinds without end",
+        _of(
+            '{"$ref": "#/$defs/a"}',
+            ', "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}, {"items": {"$ref": "#/$defs/a"}}]},'
+            ' "b": {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]}}',
+        ),
+        "select json",
+        *_JSON,
     ),
     _foreign(
         "odd names",

@@ -36,7 +36,7 @@ export class Field {
     this.kind = make("span", { class: "kind" });
     this.head = make("div", { class: "head" }, this.label, this.kind);
     this.about = make("p", { class: "about", id: `${id}-about` });
-    this.select = make("select", { class: "variant" });
+    this.select = make("select", { class: "variant", autocomplete: "off" });
     this.select.addEventListener("change", () => this._switch(Number(this.select.value)));
     this.body = make("div", { class: "body" });
     this.error = make("p", { class: "error", id: `${id}-error`, hidden: true });

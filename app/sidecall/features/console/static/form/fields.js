@@ -58,7 +58,12 @@ export function makeChoice({ schema }) {
   const options = values.map((value, index) =>
     make("option", { value: index }, areClear ? names[index] : stringify(value)),
   );
-  const control = make("select", { id: makeId() }, make("option", { value: "" }, "choose…"), ...options);
+  const control = make(
+    "select",
+    { id: makeId(), autocomplete: "off" },
+    make("option", { value: "" }, "choose…"),
+    ...options,
+  );
   return {
     ...plain(control),
     read: (path, problems) => {

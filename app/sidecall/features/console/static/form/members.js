@@ -21,7 +21,7 @@ export class Member extends Field {
     this.element.classList.add("member");
     const others = this.variants.filter((it) => !it.isSpare);
     this.isSimple = others.length > 0 && others.every((it) => SIMPLE.includes(it.editor));
-    this.box = make("input", { type: "checkbox", "aria-label": `Send ${this.name}` });
+    this.box = make("input", { type: "checkbox", autocomplete: "off", "aria-label": `Send ${this.name}` });
     this.boxText = make("span", {}, "send");
     this.boxLabel = make("label", { class: "send" }, this.box, this.boxText);
     // For the keyboard it comes after what a person types, and before what it opens.

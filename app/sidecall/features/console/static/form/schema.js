@@ -107,3 +107,8 @@ function commonTypes(one, two) {
 export function withoutShape(schema) {
   return Object.fromEntries(Object.entries(schema).filter(([word]) => ANNOTATIONS.includes(word)));
 }
+
+/** Return the last part of a reference, which names what it leads to. */
+export function nameOfRef(ref) {
+  return typeof ref === "string" ? ref.split("/").at(-1) : undefined;
+}

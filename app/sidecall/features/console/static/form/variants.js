@@ -1,7 +1,7 @@
 // What may stand at one place of a form: the variants of a union, each with the editor that it takes.
 
 import { stringify, typeOf } from "../json.js";
-import { ANNOTATIONS, join, resolve, withoutShape } from "./schema.js";
+import { ANNOTATIONS, join, nameOfRef, resolve, withoutShape } from "./schema.js";
 
 // What tells the shape of a value; an option of a union without any of these only narrows the others.
 const SHAPES = [
@@ -16,6 +16,7 @@ const SHAPES = [
   "anyOf",
   "oneOf",
 ];
+const MOST_VARIANTS = 200;
 const BY_TYPE = {
   string: "text",
   integer: "number",
@@ -43,19 +44,22 @@ export function editorFor(schema) {
  */
 export function listVariants(schema, root) {
   const found = resolve(schema, root);
-  const flat = flatten(found, root, 0);
-  const variants = flat.map((it) => ({ ...it, editor: editorFor(it.schema) }));
+  const budget = { left: MOST_VARIANTS };
+  const flat = flatten(found, root, budget);
+  const known = budget.left < 0 ? [{ schema: withoutShape(found.schema), refs: [] }] : flat;
+  const variants = known.map((it) => ({ ...it, editor: editorFor(it.schema) }));
   return addTags(variants, found.schema, root);
 }
 
-function flatten({ schema, refs }, root, depth) {
+function flatten({ schema, refs }, root, budget) {
   const { anyOf, oneOf, type, nullable, ...rest } = schema;
   if (nullable === true && type !== "null") {
-    const some = flatten({ schema: { ...schema, nullable: undefined }, refs }, root, depth);
+    const some = flatten({ schema: { ...schema, nullable: undefined }, refs }, root, budget);
     return [...some, { schema: { type: "null" }, refs }];
   }
-  const options = anyOf ?? oneOf;
-  if (Array.isArray(options) && depth < 6) return spread(options, { anyOf, oneOf, type, rest, refs }, root, depth);
+  const base = type === undefined ? rest : { ...rest, type };
+  if (anyOf && oneOf) return [{ schema: withoutShape(base), refs }];
+  if (anyOf || oneOf) return spread(anyOf ?? oneOf, { schema: base, refs }, root, budget);
   if (!Array.isArray(type)) return [{ schema, refs }];
   return type.map((one) => ({ schema: { ...(one === "null" ? {} : narrow(rest, one)), type: one }, refs }));
 }
@@ -66,25 +70,30 @@ function narrow(rest, type) {
   return { ...rest, enum: values };
 }
 
-function spread(options, { anyOf, oneOf, type, rest, refs }, root, depth) {
-  const base = type === undefined ? rest : { ...rest, type };
-  if (anyOf && oneOf) return [{ schema: withoutShape(base), refs }];
-  const found = options.map((option) => ({ ...resolve(option, root, refs), ref: option?.$ref }));
-  const isShaped = found.every(({ schema }) => SHAPES.some((word) => word in schema));
-  if (!isShaped) return [{ schema: SHAPES.some((word) => word in base) ? base : withoutShape(base), refs }];
-  const common = Object.fromEntries(
-    Object.entries(base).filter(
-      ([word]) => !ANNOTATIONS.includes(word) && !word.startsWith("$") && word !== "discriminator",
-    ),
-  );
+function spread(options, { schema: base, refs }, root, budget) {
+  budget.left -= options.length;
+  if (budget.left < 0) return [];
+  const found = options.map((option) => ({ ...resolve(option, root, refs), ref: refOf(option) }));
+  const isShaped = found.every(({ schema }) => hasShape(schema));
+  if (!isShaped) return [{ schema: hasShape(base) ? base : withoutShape(base), refs }];
+  const common = Object.fromEntries(Object.entries(base).filter(([word]) => isCommon(word)));
   return found.flatMap((it) => {
-    const name = it.schema.title ?? it.ref?.split("/").at(-1);
-    return flatten({ schema: join(common, it.schema), refs: it.refs }, root, depth + 1).map((one) => ({
-      name,
-      ...one,
-      ref: it.ref,
-    }));
+    const flat = flatten({ schema: join(common, it.schema), refs: it.refs }, root, budget);
+    const name = it.schema.title ?? nameOfRef(it.ref);
+    return flat.map((one) => ({ name, ...one, ref: it.ref }));
   });
+}
+
+function hasShape(schema) {
+  return SHAPES.some((word) => word in schema);
+}
+
+function isCommon(word) {
+  return !ANNOTATIONS.includes(word) && !word.startsWith("$") && word !== "discriminator";
+}
+
+function refOf(option) {
+  return typeof option?.$ref === "string" ? option.$ref : undefined;
 }
 
 function addTags(variants, schema, root) {
