@@ -46,7 +46,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(data=write_data, visible=show_hidden, moment=show_moment, ago=show_ago, json=show_json)
+    made.filters.update(data=write_data, visible=show_hidden, moment=show_moment, ago=show_ago, json=show_json, line=show_line)
     return made
 
 
@@ -65,6 +65,11 @@ def write_data(value: Any) -> Markup:
 def show_json(value: Any) -> str:
     """Write a value as JSON for people, indented."""
     return to_json(value, indent=2, inf_nan_mode="constants").decode()
+
+
+def show_line(value: Any) -> str:
+    """Write a value as JSON in one line."""
+    return to_json(value, inf_nan_mode="constants").decode()
 
 
 def show_hidden(text: Any) -> str:

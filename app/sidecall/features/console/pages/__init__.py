@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from sidecall.features.console.visits import Show
+from sidecall.kernel.core.scopes import DECIDE
 
 _MODULES = "sidecall.features.console.pages"
 
@@ -38,6 +39,9 @@ class Page(NamedTuple):
 PAGES = (
     Page("tools", "tools:list_tools", label="Tools", key="t"),
     Page("tools/{name}", "tools:show_tool"),
+    Page("approvals", "approvals:list_approvals", DECIDE, label="Approvals", key="a"),
+    Page("approvals/rules", "approvals:list_rules", DECIDE),
+    Page("approvals/{id}", "approvals:show_approval"),
     Page("session", "session:show_session", label="Session", key="s"),
 )
 _PART = re.compile(r"\{(\w+)\}")

@@ -31,6 +31,12 @@ const ACTIONS = {
 };
 let isLed = false;
 
+/** Let keys lead about again after something was filled in. */
+function leave(event) {
+  if (event.key === "Escape" && isTyping(event)) event.target.blur();
+}
+
+document.addEventListener("keydown", leave);
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector("dialog[open]")) return;
   const link = isLed && document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
