@@ -46,7 +46,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(data=write_data, visible=show_hidden, moment=show_moment, ago=show_ago, json=show_json, line=show_line)
+    made.filters.update(
+        data=write_data, visible=show_hidden, moment=show_moment, ago=show_ago, json=show_json, line=show_line
+    )
     return made
 
 
@@ -90,8 +92,8 @@ def _read_moment(value: str | float | datetime) -> datetime:
 
 
 def show_moment(value: str | float | datetime) -> str:
-    """Write a moment as `2026-11-28 10:15:02`, in UTC."""
-    return _read_moment(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """Write a moment as `2026-11-28 10:15:02 UTC`."""
+    return _read_moment(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))

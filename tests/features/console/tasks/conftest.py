@@ -1,24 +1,25 @@
-"""A real browser for the console: one for all its modules, in which nothing that a page may not do goes unseen."""
+"""A real browser for people's tasks: one for all modules here, in which nothing that a page may not do goes unseen."""
 
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from tests.e2e.conftest import Serve, origin, start_server
+from tests.e2e.conftest import Serve, origin, start_shared
 from tests.kit.browser import NAMES, find_browser
 from tests.kit.servers import Server
 
-__all__ = ["origin", "start_server"]
+__all__ = ["origin", "start_shared"]
 
 TOOLS = Path(__file__).parents[1] / "console_tools.py"
 # Reports what the policy has blocked, from the first moment of each page on.
 _WATCH = (
     "addEventListener('securitypolicyviolation', (it) => console.error('CSP:', it.violatedDirective, it.blockedURI))"
 )
-_SLOWEST = 20_000
+_PATIENCE = 60_000
 
 OpenPage = Callable[..., Page]
 
@@ -33,14 +34,21 @@ def chromium() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=shutil.which(program), args=["--no-sandbox"])
 
 
-@pytest.fixture(scope="module")
-def server(start_server: Serve) -> Server:
-    """Serve the tools of these tests."""
-    return start_server("--tools", str(TOOLS))
+@pytest.fixture(scope="package")
+def server(start_shared: Serve) -> Server:
+    """Serve the tools of these tests to everybody."""
+    return start_shared("--tools", str(TOOLS))
 
 
 @pytest.fixture
-def open_page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+def api(server: Server) -> Iterator[httpx.Client]:
+    """Be a program that uses the same server."""
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def open_page(chromium: Browser) -> Iterator[OpenPage]:
     """Give a function that opens a page for a new reader, by options of Playwright's contexts.
 
     A test fails when a page breaks its policy, asks another host, opens a dialog, or has an error in its scripts.
@@ -50,13 +58,15 @@ def open_page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Ope
 
     def hear(message: ConsoleMessage) -> None:
         # That an answer has a status of 4xx is told as an error, too.
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        if message.type == "error" and not (
+            "Failed to load resource" in message.text and "status of 4" in message.text
+        ):
             wrong.append(message.text)
 
     def open_one(url: str = "about:blank", **options: object) -> Page:
         context = chromium.new_context(**options)  # type: ignore[arg-type]
         contexts.append(context)
-        context.set_default_timeout(_SLOWEST)
+        context.set_default_timeout(_PATIENCE)
         context.add_init_script(_WATCH)
         page = context.new_page()
         page.on("console", hear)

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from sidecall.features.console.visits import Show
-from sidecall.kernel.core.scopes import DECIDE
+from sidecall.kernel.core.scopes import DECIDE, OPERATE
 
 _MODULES = "sidecall.features.console.pages"
 
@@ -42,6 +42,7 @@ PAGES = (
     Page("approvals", "approvals:list_approvals", DECIDE, label="Approvals", key="a"),
     Page("approvals/rules", "approvals:list_rules", DECIDE),
     Page("approvals/{id}", "approvals:show_approval"),
+    Page("health", "health:show_health", OPERATE, label="Health", key="h"),
     Page("session", "session:show_session", label="Session", key="s"),
 )
 _PART = re.compile(r"\{(\w+)\}")

@@ -37,7 +37,10 @@ def find_signs(visit: Visit, name: str) -> list[tuple[str, str]]:
     if tool is None:
         return [("the tool is gone", "bad")]
     known = tool.options.annotations
-    return [*([("destructive", "bad")] if known.destructive else []), *([("reads only", "good")] if known.read_only else [])]
+    return [
+        *([("destructive", "bad")] if known.destructive else []),
+        *([("reads only", "good")] if known.read_only else []),
+    ]
 
 
 async def show_approval(visit: Visit) -> View:
