@@ -59,7 +59,7 @@ def draw_line(title: str, points: Sequence[Point], unit: str = "") -> Chart:
     areas = [
         f"{line} L{run[-1][0]:.1f} {floor} L{run[0][0]:.1f} {floor} Z" for line, run in zip(lines, runs, strict=True)
     ]
-    return _make(title, points, unit, top, lines=lines, areas=areas)
+    return _make(title, points, top, _Shapes(lines=lines, areas=areas), unit, WIDTH)
 
 
 def draw_bars(title: str, points: Sequence[Point], width: int = WIDTH) -> Chart:
@@ -72,20 +72,17 @@ def draw_bars(title: str, points: Sequence[Point], width: int = WIDTH) -> Chart:
             if value > 0:
                 y = _y(value, top)
                 bars.append((_LEFT + index * step, y, max(step - 1, 0.8), HEIGHT - _BOTTOM - y, is_bad))
-    return _make(title, points, "", top, width=width, bars=bars)
+    return _make(title, points, top, _Shapes(bars=bars), "", width)
 
 
-def _make(
-    title: str,
-    points: Sequence[Point],
-    unit: str,
-    top: float,
-    *,
-    width: int = WIDTH,
-    lines: Sequence[str] = (),
-    areas: Sequence[str] = (),
-    bars: Sequence[tuple[float, float, float, float, bool]] = (),
-) -> Chart:
+@dataclass(frozen=True, slots=True)
+class _Shapes:
+    lines: Sequence[str] = ()
+    areas: Sequence[str] = ()
+    bars: Sequence[tuple[float, float, float, float, bool]] = ()
+
+
+def _make(title: str, points: Sequence[Point], top: float, shapes: _Shapes, unit: str, width: int) -> Chart:
     known = [it.value for it in points if it.value is not None]
     text = f"{title}: nothing is known yet."
     if known:
@@ -93,7 +90,7 @@ def _make(
     grid = [(_y(share * top, top), write(share * top)) for share in (0, 0.5, 1)]
     ends = [(0, "start"), (len(points) // 2, "middle"), (len(points) - 1, "end")] if len(points) > 2 else []
     labels = [(_x(index, len(points), width), points[index].label, anchor) for index, anchor in ends]
-    return Chart(width, title, text, unit, points, lines, areas, bars, grid, labels)
+    return Chart(width, title, text, unit, points, shapes.lines, shapes.areas, shapes.bars, grid, labels)
 
 
 def _x(index: int, count: int, width: int) -> float:

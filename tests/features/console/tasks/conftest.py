@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from tests.e2e.conftest import Serve, origin, start_shared
 from tests.kit.browser import NAMES, find_browser
@@ -19,7 +19,9 @@ TOOLS = Path(__file__).parents[1] / "console_tools.py"
 _WATCH = (
     "addEventListener('securitypolicyviolation', (it) => console.error('CSP:', it.violatedDirective, it.blockedURI))"
 )
-_PATIENCE = 60_000
+_PATIENCE = 20_000
+
+expect.set_options(timeout=_PATIENCE)
 
 OpenPage = Callable[..., Page]
 
@@ -83,7 +85,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
 
 
 def _is_away(url: str) -> bool:
-    return not url.startswith(("http://127.0.0.1:", "blob:", "data:", "about:"))
+    return not url.startswith(("http://127.0.0.1:", "http://chat.example/", "blob:", "data:", "about:"))
 
 
 @pytest.fixture

@@ -38,7 +38,18 @@ def find_troubles(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Say what is wrong, each with how bad it is: `bad` stops something, `warn` may soon."""
     if status["phase"] != "ready":
         yield "warn", f"The server is {status['phase']}."
-    store, history, process = status["store"], status["history"], status["process"]
+    for error in status["load_errors"]:
+        yield "bad", f"Tools could not be loaded again, those of before serve: {error}"
+    yield from _find_unkept(status["store"], status["history"], status["workspaces"])
+    yield from _find_upstream(status["mcp_servers"])
+    for name, running, most, _ in _list_limits(status):
+        if most and running >= _NEARLY * most:
+            yield "warn", f"{name}: {running} of {most}."
+    yield from _find_lost(status["process"])
+    yield from _find_failing(status)
+
+
+def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[tuple[str, str]]:
     if not store["usable"]:
         yield "bad", f"The store cannot be used: {store['trouble']}."
     elif store["trouble"]:
@@ -47,24 +58,18 @@ def find_troubles(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "bad", f"The history cannot be written: {history['trouble']}."
     if history["dropped"]:
         yield "warn", f"{history['dropped']} calls are missing in the history, for want of room."
-    for error in status["load_errors"]:
-        yield "bad", f"Tools could not be loaded again, those of before serve: {error}"
-    if status["workspaces"]["trouble"]:
-        yield "bad", f"Files of conversations cannot be written: {status['workspaces']['trouble']}."
-    yield from _find_upstream(status["mcp_servers"])
-    for name, running, most, _ in _list_limits(status):
-        if most and running >= _NEARLY * most:
-            yield "warn", f"{name}: {running} of {most}."
-    if (process["event_loop_stuck_seconds"] or 0) >= _STUCK:
-        yield (
-            "warn",
-            f"Code has held up the event loop for {process['event_loop_stuck_seconds']} seconds since the start.",
-        )
+    if files["trouble"]:
+        yield "bad", f"Files of conversations cannot be written: {files['trouble']}."
+
+
+def _find_lost(process: Any) -> Iterator[tuple[str, str]]:
+    stuck = process["event_loop_stuck_seconds"] or 0
+    if stuck >= _STUCK:
+        yield "warn", f"Code has held up the event loop for {stuck} seconds since the start."
     if process["log_lines_dropped"]:
         yield "warn", f"{process['log_lines_dropped']} log lines were dropped, since nobody read them in time."
     if process["spans_dropped"]:
         yield "warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them."
-    yield from _find_failing(status)
 
 
 def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

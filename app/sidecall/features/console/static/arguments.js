@@ -111,6 +111,14 @@ export class Arguments {
     else this.form.focus();
   }
 
+  /** Put the focus on the first field that is filled in, as when the page opens. */
+  enter() {
+    const fields = [...this.form.element.querySelectorAll("input:not([type=checkbox]), textarea, select")];
+    const first = fields.find((field) => field.getClientRects().length > 0);
+    if (first === undefined) this.focus();
+    else first.focus();
+  }
+
   clear() {
     it("args-text").value = "{}";
     it("args-form").replaceChildren();
@@ -118,7 +126,7 @@ export class Arguments {
     it("args-form").append(this.form.element);
     this.say("");
     history.replaceState(null, "", location.pathname + location.search);
-    this.focus();
+    this.enter();
   }
 
   /** Keep what is filled in for when the page is loaded again. */

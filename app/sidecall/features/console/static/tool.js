@@ -183,4 +183,4 @@ for (const link of document.querySelectorAll("[data-form]")) {
   });
 }
 it("try").hidden = false;
-if (matchMedia("(min-width: 900px)").matches && !location.hash.startsWith("#definition")) args.focus();
+if (matchMedia("(min-width: 900px)").matches && !location.hash.startsWith("#definition")) args.enter();
