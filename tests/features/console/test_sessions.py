@@ -208,11 +208,17 @@ async def test_a_link_of_another_site_is_opened_again_from_here(make_client: Mak
     assert (await client.get("/console/tools", headers=link)).text.count("<h1>Tools</h1>") == 1
 
 
+EVERYBODY = {"tools": 200, "session": 200, "approvals": 404, "approvals/rules": 404, "health": 404}
+
+
 @pytest.mark.parametrize(
     ("scopes", "pages"),
     [
-        ((), {"tools": 200, "session": 200}),
-        (ALL, {"tools": 200, "session": 200}),
+        ((), EVERYBODY),
+        (("tools:call",), EVERYBODY),
+        (("approvals:decide",), {**EVERYBODY, "approvals": 200, "approvals/rules": 200}),
+        (("server:operate",), {**EVERYBODY, "health": 200}),
+        (ALL, dict.fromkeys(EVERYBODY, 200)),
     ],
 )
 async def test_what_may_not_be_seen_is_not_there(
@@ -225,4 +231,27 @@ async def test_what_may_not_be_seen_is_not_there(
     navigation = re.findall(r'<a href="[^"]*console/(\w+)" data-key', (await client.get("/console/session")).text)
 
     assert found == pages
-    assert navigation == [path for path, status in pages.items() if status == 200 and "/" not in path]
+    assert sorted(navigation) == sorted(path for path, status in pages.items() if status == 200 and "/" not in path)
+
+
+async def test_approvals_of_others_are_not_there(make_client: MakeClient, keys: KeyFile) -> None:
+    """One's own is, but who may not decide has no buttons."""
+    client = await enter(make_client, keys, "tools:call")
+    other = {"Authorization": f"Bearer {add_key(keys, 'tools:call', subject='bob')}"}
+    await asyncio.sleep(0.55)  # Until the file is looked at again.
+    call = {"name": "refund", "args": {"customer": "ann", "cents": 1}}
+    own = (await client.post("/tool_calls", json=call)).json()["id"]
+    theirs = (await client.post("/tool_calls", json=call, headers=other)).json()["id"]
+
+    page = await client.get(f"/console/approvals/{own}")
+    assert (page.status_code, "May it call" in page.text, 'id="approve"' in page.text) == (200, True, False)
+    assert (await client.get(f"/console/approvals/{theirs}")).status_code == 404
+
+
+async def test_a_tool_that_may_not_be_called_has_no_form(make_client: MakeClient, keys: KeyFile) -> None:
+    """It says what is missing."""
+    client = await enter(make_client, keys)
+
+    page = (await client.get("/console/tools/refund")).text
+
+    assert ("To call it takes the scope" in page, 'id="tool-data"' in page) == (True, False)

@@ -60,9 +60,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
 
     def hear(message: ConsoleMessage) -> None:
         # That an answer has a status of 4xx is told as an error, too.
-        if message.type == "error" and not (
-            "Failed to load resource" in message.text and "status of 4" in message.text
-        ):
+        if message.type == "error" and "Failed to load resource" not in message.text:
             wrong.append(message.text)
 
     def open_one(url: str = "about:blank", **options: object) -> Page:
@@ -74,6 +72,7 @@ def open_page(chromium: Browser) -> Iterator[OpenPage]:
         page.on("console", hear)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("response", lambda it: "/static/" in it.url and not it.ok and wrong.append(f"no {it.url}"))
         page.on("request", lambda it: _is_away(it.url) and wrong.append(f"asked for {it.url}"))
         page.goto(url)
         return page
