@@ -39,6 +39,8 @@ class Built:
         executors: Where tools may run, by the name that authors give as `executor`.
         services: What calls get for their tools, by the fields of `CallServices`.
         status: Rows of `GET /status`, each read on request.
+        methods: Ways in which requests prove who sends them, asked after those of the settings. Each is made with the
+            authenticator of those, and has `recognize`.
     """
 
     stages: Sequence[Stage] = ()
@@ -46,6 +48,7 @@ class Built:
     executors: Mapping[ExecutorName, Executor] = field(default_factory=dict)
     services: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    methods: Sequence[Callable[[Any], Any]] = ()
 
 
 Run = Callable[[Host], AbstractAsyncContextManager[None]]

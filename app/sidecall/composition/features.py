@@ -22,6 +22,7 @@ from sidecall.storage.statements import read_statements
 GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
 _OWN: tuple[str | Feature, ...] = (
+    "console",
     "search",
     Feature(name="tools", routes=TOOLS, can_be_off=False),
     "openapi_export",
@@ -218,6 +219,11 @@ class Features:
     def checks(self) -> tuple[Check, ...]:
         """What calls have to pass before they are let in."""
         return tuple(check for _, _, built in self._built for check in built.checks)
+
+    @property
+    def methods(self) -> tuple[Callable[[Any], Any], ...]:
+        """Makers of further ways in which requests prove who sends them."""
+        return tuple(make for _, _, built in self._built for make in built.methods)
 
     @property
     def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:

@@ -214,7 +214,8 @@ def _note_refusals(refuse: Refuse, parts: Parts) -> Refuse:
 
 def _make_is_open(pages: Pages, *, with_metrics: bool) -> Callable[[str], bool]:
     """Make what says whether a path is public: probes of orchestrators, the API's explorer, what browsers open."""
-    exact = _OPEN | {route.path for route in pages.routes if not route.is_checked}
+    unchecked = [route.path.partition("{") for route in pages.routes if not route.is_checked]
+    exact = _OPEN | {path for path, parameter, _ in unchecked if not parameter}
     exact |= {"/metrics"} if with_metrics else set()
-    below = (explorer.ASSETS, WELL_KNOWN)
+    below = (explorer.ASSETS, WELL_KNOWN, *(path for path, parameter, _ in unchecked if parameter))
     return lambda path: path in exact or path.startswith(below)
