@@ -95,6 +95,8 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "caller": "anonymous",
         "is_durable": False,
         "attempt": 1,
+        "queue_ms": 0.0,
+        "attempts": 1,
         "cost": 0.0,
         "tags": ["speech"],
         "args": {"text": "bad"},

@@ -17,6 +17,7 @@ from sidecall.features.calls.entry import (
     ClaimedCall,
     LostCall,
     measure_ms,
+    measure_queue,
     to_datetime,
 )
 from sidecall.kernel.core.cost import to_number
@@ -61,6 +62,8 @@ class AcceptedCall:
             "started_at": created if is_begun else None,
             "ended_at": ended_at,
             "duration_ms": None if ended_at is None else measure_ms(created, ended_at),
+            "queue_ms": None if end is None else measure_queue(end.waited, created, created, 1),
+            "attempts": None if end is None else end.attempts,
             "cost": None if end is None else to_number(end.cost),
             "tags": None,
             "args": _read(self.acceptance.args),

@@ -16,7 +16,7 @@ from sidecall.features.history.blocks import (
     unpack_body,
 )
 from sidecall.features.history.memory_store import BlockSearch, FoundBlocks
-from sidecall.features.history.packing import to_milliseconds
+from sidecall.features.history.rollups import to_milliseconds
 from sidecall.storage.database import first_id
 
 # Blocks that are read first, and at most, at once.

@@ -97,6 +97,8 @@ class NotedCall(NamedTuple):
     decision: KeptDecision = ()
     cost: int = 0  # in billionths
     origin: CallOrigin = CallOrigin()
+    waited: float = 0.0  # in seconds
+    attempts: int = 1
 
 
 class PendingCalls:
@@ -156,7 +158,8 @@ class PendingCalls:
         # The ledger keeps that of durable calls.
         if not request.is_remembered and (request.resumes is not None or request.decided is not None):
             decision = self._keep_decision(request, tool)
-        said = (secrets, decision, 0 if invocation.cost is None else invocation.cost.billionths, origin)
+        cost = 0 if invocation.cost is None else invocation.cost.billionths
+        said = (secrets, decision, cost, origin, invocation.waited, invocation.attempts)
         waiting, ended = self._waiting, (tool, caller, outcome, seconds, moment, request.is_remembered, kept)
         waiting.append(_new(NotedCall, (invocation.id, call_id, *ended, *said)))
         if len(waiting) == MANY:

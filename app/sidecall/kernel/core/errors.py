@@ -13,6 +13,7 @@
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
+    + UnknownMcpServer, NothingWaits
     + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, BudgetSpent, TooManyApprovals, PartUnavailable in
       `app/sidecall/kernel/core/overload.py`
     + RangeUnsatisfiable in `app/sidecall/features/contents/ranges.py`
@@ -186,6 +187,14 @@ class ApprovalConflict(RequestError):
 
 class InvalidDecision(RequestError):
     """The decision does not fit the call."""
+
+
+class UnknownMcpServer(RequestError):
+    """There is no such MCP server whose tools are offered here."""
+
+
+class NothingWaits(RequestError):
+    """There is nothing of that kind to accept."""
 
 
 class UnknownContent(RequestError):
