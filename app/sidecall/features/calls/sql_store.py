@@ -225,12 +225,12 @@ def _end_origin(call: CallRecord, end: CallCompletion) -> Row:
 def to_entry(row: Row) -> CallEntry:
     """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
-    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message = (
-        texts
-    )
+    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, *turn, message = texts
+    cost, waited, attempts = turn
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
-    shown = {"args": _read(args), "approval_id": approval_id}
+    origin = {"conversation_id": conversation_id, "trace_id": trace_id, "request_id": request_id}
+    shown = {"args": _read(args), "approval_id": approval_id, **origin}
     shown |= {} if decision is None else CallDecision.read(decision).describe()
     return CallEntry(
         id=call_id,
@@ -247,9 +247,6 @@ def to_entry(row: Row) -> CallEntry:
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         replay_of=replay_of,
-        conversation_id=conversation_id,
-        trace_id=trace_id,
-        request_id=request_id,
         queue_ms=None if waited is None else measure_queue(waited, to_datetime(created), started_at, attempt),
         attempts=attempts,
         cost=None if cost is None else to_number(cost),

@@ -220,11 +220,15 @@ def _read_values(found: FoundSum) -> Mapping[str, str | None]:
 
 def find_status(kind: str | None) -> CallStatus:
     """Return the status of a call that has ended with this kind of failure, or without one."""
-    if kind is None:
-        return "succeeded"
-    if kind == "cancelled" or kind == "outcome_unknown" or kind == "expired":
-        return kind
-    return "failed"
+    return "succeeded" if kind is None else _STATUS.get(kind, "failed")
+
+
+# Kinds of failure that have a status of their own.
+_STATUS: Mapping[str, CallStatus] = {
+    "cancelled": "cancelled",
+    "outcome_unknown": "outcome_unknown",
+    "expired": "expired",
+}
 
 
 def _fits(values: Mapping[str, str | None], wanted: CallFilter) -> bool:
