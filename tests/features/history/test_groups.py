@@ -4,8 +4,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -63,28 +64,22 @@ async def test_groups_are_those_of_the_calls(store: str) -> None:
     async with opened(blocks, EVER) as history:
         for start in range(0, 200, 50):
             await keep(blocks, calls[start : start + 50])
-        for by in (*BY, ("name",), ("hour",), ("kind",)):
-            for wanted in WANTED:
-                for hours in ((None, None), (this_hour - 40, this_hour - 3)):
-                    since, until = (None if hour is None else float(hour * HOUR) for hour in hours)
-                    found = await history.summarize(by, CallFilter("default", since=since, until=until, **wanted))
-                    chosen = choose(calls, wanted)
-                    chosen = [it for it in chosen if hours[0] is None or hours[0] <= hour_of(it) < (hours[1] or 0)]
-                    expected = Counter(tuple(value_of(it, part) for part in by) for it in chosen)
-                    counted = {tuple(group.values[part] for part in by): group for group in found.groups}
-                    assert {key: group.calls for key, group in counted.items()} == expected, (by, wanted, hours)
-                    assert found.total.calls == len(chosen)
-                    assert found.total.errors == sum(it.outcome != "success" for it in chosen)
-                    for key, group in counted.items():
-                        latest = max(it.id for it in chosen if tuple(value_of(it, part) for part in by) == key)
-                        assert group.example_id == latest
-                        assert group.last_at is not None
-                        assert int(group.last_at.timestamp()) // HOUR == hour_of_id(latest, calls)
+        for by, wanted in product((*BY, ("name",), ("hour",), ("kind",)), WANTED):
+            for first, before in ((0, 10**6), (this_hour - 40, this_hour - 3)):
+                asked = CallFilter("default", since=first * HOUR, until=before * HOUR, **wanted)
+                found = await history.summarize(by, asked)
+                chosen = [it for it in choose(calls, wanted) if first <= hour_of(it) < before]
+                counted = {tuple(group.values[part] for part in by): group for group in found.groups}
+                expected = Counter(tuple(value_of(it, part) for part in by) for it in chosen)
+                assert {key: group.calls for key, group in counted.items()} == expected, asked
+                assert {key: group.example_id for key, group in counted.items()} == find_latest(chosen, by)
+                failed = sum(it.outcome != "success" for it in chosen)
+                assert (found.total.calls, found.total.errors) == (len(chosen), failed)
 
 
-def hour_of_id(call_id: str, calls: Sequence[NotedCall]) -> int:
-    """Return the hour of a call."""
-    return next(hour_of(it) for it in calls if it.id == call_id)
+def find_latest(calls: Sequence[NotedCall], by: Sequence[SummaryPart]) -> dict[tuple[str | None, ...], str]:
+    """Find the latest call of each group by hand."""
+    return {tuple(value_of(it, part) for part in by): it.id for it in sorted(calls, key=lambda it: it.id)}
 
 
 Ask = Callable[[str], Any]
@@ -157,37 +152,56 @@ async def test_what_cannot_be_counted_by_is_refused(make_client: MakeClient, que
     assert why in refused.json()["detail"]
 
 
-async def test_who_may_not_read_all_sees_what_is_theirs(make_client: MakeClient, store: str, tmp_path: Path) -> None:
-    """Lists, summaries and conversations of their own calls; one by one those of others are not there."""
+class People(NamedTuple):
+    """A client, what each sends to be known, and ids of calls by who has sent them and what."""
+
+    client: httpx.AsyncClient
+    headers: dict[str, dict[str, str]]
+    ids: dict[tuple[str, str], str]
+
+    async def read(self, who: str, path: str) -> Any:
+        """Return what somebody is answered, or with which status they are refused."""
+        answer = await self.client.get(path, headers=self.headers[who])
+        return answer.json() if answer.status_code == 200 else answer.status_code
+
+    async def count(self, who: str, query: str) -> list[Any]:
+        """Return the groups of a summary that somebody sees."""
+        groups: list[Any] = await asking(self.client, **self.headers[who])(query)
+        return groups
+
+
+@pytest.fixture
+async def people(make_client: MakeClient, store: str, tmp_path: Path) -> People:
+    """Two who may call, and one who may read their three calls."""
     keys = {"ann": ("tools:call",), "bob": ("tools:call",), "eve": ("calls:read",)}
     headers = write_keys(tmp_path / "keys.json", keys)
     client = await make_client(say, store=store, auth="api_key", keys_file=tmp_path / "keys.json")
     ids = {}
-    for who, texts in (("ann", ("a", "bad")), ("bob", ("bad",))):
+    for who, text in (("ann", "a"), ("ann", "bad"), ("bob", "bad")):
+        sent = {"name": "say", "args": {"text": text}, "id": "1"}
         chat = {**headers[who], "Sidecall-Conversation": f"chat-{who}"}
-        for text in texts:
-            sent = {"name": "say", "args": {"text": text}, "id": "1"}
-            ids[who, text] = (await client.post("/tool_calls", json=sent, headers=chat)).json()["id"]
+        ids[who, text] = (await client.post("/tool_calls", json=sent, headers=chat)).json()["id"]
+    return People(client, headers, ids)
 
-    async def read(who: str, path: str) -> Any:
-        answer = await client.get(path, headers=headers[who])
-        return answer.json() if answer.status_code == 200 else answer.status_code
 
-    async def groups(who: str, query: str) -> Any:
-        return await asking(client, **headers[who])(query)
-
-    assert await groups("ann", "by=name,kind") == [("say", None, 1), ("say", "tool_error", 1)]
-    assert await groups("bob", "by=name") == [("say", 1)]
-    assert await groups("bob", "by=caller") == [("bob", 1)]
-    assert await groups("bob", "by=caller&caller=ann") == []
-    assert await groups("eve", "by=caller,kind") == [
+async def test_a_summary_is_of_ones_own_calls(people: People) -> None:
+    """For all who may not read those of others."""
+    assert await people.count("ann", "by=name,kind") == [("say", None, 1), ("say", "tool_error", 1)]
+    assert await people.count("bob", "by=name") == [("say", 1)]
+    assert await people.count("bob", "by=caller") == [("bob", 1)]
+    assert await people.count("bob", "by=caller&caller=ann") == []
+    assert await people.count("eve", "by=caller,kind") == [
         ("ann", None, 1),
         ("ann", "tool_error", 1),
         ("bob", "tool_error", 1),
     ]
-    assert [it["id"] for it in await read("ann", "/tool_calls?status=failed")] == [ids["ann", "bad"]]
-    assert [it["id"] for it in await read("ann", "/conversations")] == ["chat-ann"]
-    for path in (f"/tool_calls/{ids['bob', 'bad']}", "/conversations/chat-bob"):
-        assert await read("ann", path) == 404
-        assert await read("bob", path) != 404
-        assert await read("eve", path) != 404
+
+
+async def test_lists_are_of_ones_own_calls(people: People) -> None:
+    """And one by one those of others are not there."""
+    assert [it["id"] for it in await people.read("ann", "/tool_calls?status=failed")] == [people.ids["ann", "bad"]]
+    assert [it["id"] for it in await people.read("ann", "/conversations")] == ["chat-ann"]
+    for path in (f"/tool_calls/{people.ids['bob', 'bad']}", "/conversations/chat-bob"):
+        assert await people.read("ann", path) == 404
+        assert await people.read("bob", path) != 404
+        assert await people.read("eve", path) != 404

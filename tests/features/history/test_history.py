@@ -100,13 +100,8 @@ async def test_a_call_is_shown_with_its_answer(make_client: MakeClient, store: s
         "cost": 0.0,
         "tags": ["speech"],
         "args": {"text": "bad"},
-        "approval_id": None,
-        "decided_by": None,
-        "decided_at": None,
-        "reason": None,
-        "asked_args": None,
-        "replay_of": None,
-        **dict.fromkeys(("conversation_id", "trace_id")),
+        **dict.fromkeys(("approval_id", "decided_by", "decided_at", "reason", "asked_args")),
+        **dict.fromkeys(("replay_of", "conversation_id", "trace_id")),
         "message": {"role": "tool", "tool_call_id": "call_1", "content": "not a nice word"},
     }
 

@@ -50,6 +50,7 @@ class Gate:
             "/secrets/{new}",
             "/workspaces/{new}",
             "/workspaces/{new}/files",
+            "/mcp-servers/{server}/accept",
         )
 
 
