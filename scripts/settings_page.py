@@ -132,6 +132,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "gateways",
             "toolsets",
             "docs",
+            "console",
+            "trace_url",
             "metrics",
             "hosts",
             "origins",

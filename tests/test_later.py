@@ -22,7 +22,7 @@ LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 LATER = tuple(
     "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
-    " httpcore".split()
+    " httpcore jinja2 markdown_it".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
 ROOMS = tuple(
@@ -31,7 +31,9 @@ ROOMS = tuple(
         "client native cli.call compat.foreign.agents compat.foreign.langchain features.access.cli"
         " features.access.identity_routes features.access.metadata_routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
-        " features.calls.routes features.contents.json_paths features.contents.routes"
+        " features.calls.routes features.console.asking features.console.pages features.console.render"
+        " features.console.routes features.console.sessions features.console.visits features.contents.json_paths"
+        " features.contents.routes"
         " features.credentials.oauth.authorization_flow features.credentials.oauth.st"
         " features.credentials.sealing features.credentials.secret_routes features.credentials.sign_in_"
         " features.credentials.token_routes features.file_tools features.history.replay_"

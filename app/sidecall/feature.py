@@ -34,10 +34,13 @@ class Built:
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
         status: Rows of `GET /status`, each read on request.
+        methods: Ways in which requests prove who sends them, asked after those of the settings. Each is made with the
+            authenticator of those, and has `recognize`.
     """
 
     stages: Sequence[Stage] = ()
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    methods: Sequence[Callable[[Any], Any]] = ()
 
 
 Run = Callable[[Host], AbstractAsyncContextManager[None]]

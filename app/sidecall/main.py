@@ -202,7 +202,7 @@ def _build_api(
     app = build_api(
         parts,
         lifespan,
-        build_access(settings, parts.toolsets, parts.auditor),
+        build_access(settings, parts.toolsets, parts.auditor, features.methods),
         OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
         pages,
         ways,
@@ -211,6 +211,7 @@ def _build_api(
     app.state.upstream = parts.operation.upstream
     app.state.reloading = reloading
     app.state.ledger = parts.operation.ledger
+    app.state.settings = settings
     return app
 
 

@@ -57,6 +57,8 @@ DEFAULTS = {
     "allow_unauthenticated": False,
     "keys_file": Path(".sidecall/keys.jsonl"),
     "docs": True,
+    "console": "auto",
+    "trace_url": None,
     "metrics": "on",
     "toolsets": None,
     "jwt_issuer": None,

@@ -1,7 +1,7 @@
 """Build authentication and access from the settings."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -46,14 +46,19 @@ class UnsupportedTokens(SidecallError):
     """Tokens cannot be taken by this program."""
 
 
-def build_access(settings: Settings, toolsets: Toolsets = NO_TOOLSETS, auditor: Auditor | None = None) -> Access | None:
-    """Build the authenticator; None if all callers are one, with all scopes.
+def build_access(
+    settings: Settings,
+    toolsets: Toolsets = NO_TOOLSETS,
+    auditor: Auditor | None = None,
+    more: Iterable[Callable[[Methods], Method]] = (),
+) -> Access | None:
+    """Build the authenticator; None if all callers are one, with all scopes. `more` makes methods of features.
 
     Raises:
         InvalidKeyFile: There is no file of keys where one was named, or it is none.
         UnsupportedTokens: What it takes to read tokens is not installed.
     """
-    access = _build_access(settings, auditor)
+    access = _build_access(settings, auditor, more)
     if toolsets is NO_TOOLSETS:
         return access
     access = access or Access(AnonymousAuthenticator(), is_proved=False)
@@ -94,13 +99,15 @@ def warn_of_missing_keys(settings: Settings) -> None:
         )
 
 
-def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
+def _build_access(
+    settings: Settings, auditor: Auditor | None, more: Iterable[Callable[[Methods], Method]]
+) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
     is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
     return Access(
-        _build_methods(settings, auditor),
+        _build_methods(settings, auditor, more),
         is_proved=True,
         hidden=_CREDENTIALS if is_asked else (),
         resource=_describe(settings) if "jwt" in settings.auth else None,
@@ -112,7 +119,9 @@ def _build_access(settings: Settings, auditor: Auditor | None) -> Access | None:
 _CREDENTIALS = (BEARER, KEY)
 
 
-def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator:
+def _build_methods(
+    settings: Settings, auditor: Auditor | None, more: Iterable[Callable[[Methods], Method]]
+) -> Authenticator:
     methods: list[Method] = []
     if "gateway" in settings.auth:
         header = _build_header(settings, settings.gateways or LOOPBACK)
@@ -122,7 +131,8 @@ def _build_methods(settings: Settings, auditor: Auditor | None) -> Authenticator
         methods.append(ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
     if "jwt" in settings.auth:
         methods.append(_build_tokens(settings))
-    return Methods(methods)
+    first = Methods(tuple(methods))
+    return Methods((*methods, *(make(first) for make in more)))
 
 
 def _build_tokens(settings: Settings) -> Method:

@@ -20,6 +20,7 @@ from sidecall.storage.statements import read_statements
 GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
 _OWN: tuple[str | Feature, ...] = (
+    "console",
     "search",
     Feature(name="tools", routes=TOOLS, can_be_off=False),
     "openapi_export",
@@ -187,6 +188,11 @@ class Features:
     def stages(self) -> tuple[Stage, ...]:
         """Steps of calls that features add to those of the kernel."""
         return tuple(stage for _, _, built in self._built for stage in built.stages)
+
+    @property
+    def methods(self) -> tuple[Callable[[Any], Any], ...]:
+        """Makers of further ways in which requests prove who sends them."""
+        return tuple(make for _, _, built in self._built for make in built.methods)
 
     @property
     def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from sidecall.features.console.settings import ConsoleSettings
 from sidecall.features.costs.settings import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
@@ -44,6 +45,7 @@ class _Environment(EnvSettingsSource):
 class Settings(
     AccessSettings,
     AuditSettings,
+    ConsoleSettings,
     CostSettings,
     HistorySettings,
     JobSettings,

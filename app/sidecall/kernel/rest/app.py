@@ -13,11 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sidecall.features.access.middleware import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
+from sidecall.features.access.middleware import CALLER, Access, Authentication, Refuse, permit_all
 from sidecall.features.access.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls import unknown_calls
-from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
@@ -39,8 +38,7 @@ Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 _PROBES = frozenset({"/healthz", "/readyz"})
 _DOCUMENT = "/openapi.json"
-# Browsers of persons have no credential; what leads them there, and back, proves whose they are.
-_OPEN = _PROBES | {"/", "/docs", _DOCUMENT, START, CALLBACK}
+_OPEN = frozenset({"/", "/docs", _DOCUMENT})
 _TAGS = {
     "tools": "What can be called.",
     "callers": "Who calls.",
@@ -96,7 +94,7 @@ def build_api(
         ways: Other ways in than REST, by their paths.
     """
     is_proved = access is not None and access.is_proved
-    is_open = partial(_is_open, with_metrics=not is_proved or pages.metrics == "open")
+    is_open = _open_paths(pages.routes, with_metrics=not is_proved or pages.metrics == "open")
     watch, permissions = RequestWatch(parts.metrics.requests), Permissions(pages.routes)
     parts = replace(parts, details=Listings(parts.registry))
     shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts}
@@ -132,7 +130,7 @@ def _add_document(
     # Where callers are told apart it is for everybody, and says nothing of what some see.
     shown = parts.registry if access is None else Registry()
     is_proved, has_files = access is not None and access.is_proved, parts.vector_stores is not None
-    is_for_all = partial(_is_open, with_metrics=pages.metrics == "open")
+    is_for_all = _open_paths(pages.routes, with_metrics=pages.metrics == "open")
     find_scope = permissions.find_scope if is_proved else None
     describe = partial(_describe, app, shown, is_for_all, find_scope, has_files=has_files)
     app.openapi = describe  # type: ignore[method-assign]  # FastAPI documents this as the way to extend it
@@ -212,6 +210,11 @@ def _note_refusals(refuse: Refuse, auditor: Auditor) -> Refuse:
     return note_and_refuse
 
 
-def _is_open(path: str, *, with_metrics: bool) -> bool:
-    """Return whether a path is public: probes of orchestrators, and the API's explorer."""
-    return path in _OPEN or path.startswith((explorer.ASSETS, WELL_KNOWN)) or (with_metrics and path == "/metrics")
+def _open_paths(routes: Sequence[Route], *, with_metrics: bool) -> Callable[[str], bool]:
+    """Return what tells whether a path is public: the API's explorer, and routes that are served to everybody."""
+    unchecked = [route.path.partition("{") for route in routes if not route.is_checked]
+    exact = (
+        _OPEN | {path for path, parameter, _ in unchecked if not parameter} | ({"/metrics"} if with_metrics else set())
+    )
+    below = (explorer.ASSETS, *(path for path, parameter, _ in unchecked if parameter))
+    return lambda path: path in exact or path.startswith(below)

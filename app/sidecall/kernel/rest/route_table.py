@@ -20,7 +20,8 @@ class Route(NamedTuple):
         path: Such as `/notes/{name}`.
         endpoint: The function, as `package.module:function`; the module's `router` has it as a route.
         scope: What a caller's credential has to allow; None where every known caller may ask.
-        is_checked: Whether a scope can be asked for; not of what is served to everybody.
+        is_checked: Whether a caller has to be known, and a scope can be asked for; not of what is served to everybody,
+            and that is all below a path with a parameter at its end.
         is_early: Whether it is loaded at the start, since it has to answer when nothing can be loaded any more.
     """
 

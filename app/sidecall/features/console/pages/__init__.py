@@ -1,0 +1,61 @@
+"""The pages of the console, by their addresses. To add one: a module here, a template, and a line in the table."""
+
+import re
+from collections.abc import Mapping
+from importlib import import_module
+from typing import NamedTuple, cast
+from urllib.parse import unquote
+
+from sidecall.features.console.visits import Show
+from sidecall.kernel.core.scopes import DECIDE, OPERATE
+
+_MODULES = "sidecall.features.console.pages"
+
+
+class Page(NamedTuple):
+    """One page.
+
+    Args:
+        path: Below `/console/`; `{name}` stands for one part of it.
+        show: The function that shows it, as `module:function` of this folder.
+        scope: What a reader needs; for others it is not there.
+        label: Its name in the navigation, of pages that stand there.
+        key: The letter that leads there, behind `g`.
+    """
+
+    path: str
+    show: str
+    scope: str | None = None
+    label: str | None = None
+    key: str | None = None
+
+    def load(self) -> Show:
+        """Return the function that shows it."""
+        module, _, function = self.show.partition(":")
+        return cast("Show", getattr(import_module(f"{_MODULES}.{module}"), function))
+
+
+# In the order of the navigation.
+PAGES = (
+    Page("tools", "tools:list_tools", label="Tools", key="t"),
+    Page("tools/{name}", "tools:show_tool"),
+    Page("approvals", "approvals:list_approvals", DECIDE, label="Approvals", key="a"),
+    Page("approvals/rules", "approvals:list_rules", DECIDE),
+    Page("approvals/{id}", "approvals:show_approval"),
+    Page("health", "health:show_health", OPERATE, label="Health", key="h"),
+    Page("session", "session:show_session", label="Session", key="s"),
+)
+_PART = re.compile(r"\{(\w+)\}")
+_FORMS = tuple((re.compile(_PART.sub(r"(?P<\1>[^/]+)", page.path)), page) for page in PAGES)
+
+
+def find_page(path: str) -> tuple[Page, Mapping[str, str]] | None:
+    """Return the page of a path below `/console/`, as it is written in addresses, and what its names stand for.
+
+    Without such a page it is None.
+    """
+    for form, page in _FORMS:
+        found = form.fullmatch(path)
+        if found is not None:
+            return page, {name: unquote(value) for name, value in found.groupdict().items()}
+    return None

@@ -1,0 +1,139 @@
+"""The page that shows how the server is: what is wrong first, then how full it is, and what the last time was like."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.charts import WIDE, Chart, Point, draw_bars, draw_line
+from sidecall.features.console.visits import View, Visit
+
+_DAYS = 7
+# From this share of a limit on it is told that it is nearly reached.
+_NEARLY = 0.9
+# Seconds for which something held up the event loop, from which it is told.
+_STUCK = 1.0
+
+
+async def show_health(visit: Visit) -> View:
+    """Show this worker's status, and the last days of all."""
+    status = (await visit.get("/status")).data
+    now = datetime.now(UTC)
+    since = (now - timedelta(days=_DAYS)).replace(minute=0, second=0, microsecond=0)
+    hours = await visit.find("/tool_calls/summary", by="hour", since=since.isoformat().replace("+00:00", "Z"))
+    values = {
+        "status": status,
+        "started": now - timedelta(seconds=status["process"]["uptime_seconds"]),
+        "troubles": list(find_troubles(status)),
+        "limits": list(_list_limits(status)),
+        "charts": _draw_minutes(status["minutes"]),
+        "week": None if isinstance(hours, ApiFailure) else _draw_week(hours.data, since, now),
+        "week_missing": hours.problem.get("detail") if isinstance(hours, ApiFailure) else None,
+        "tools": sorted(status["tools"], key=lambda it: -sum(it["outcomes"].values()))[:50],
+    }
+    return View("health.html", "Health", values)
+
+
+def find_troubles(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say what is wrong, each with how bad it is: `bad` stops something, `warn` may soon."""
+    if status["phase"] != "ready":
+        yield "warn", f"The server is {status['phase']}."
+    for error in status["load_errors"]:
+        yield "bad", f"Tools could not be loaded again, those of before serve: {error}"
+    yield from _find_unkept(status["store"], status["history"], status["workspaces"])
+    yield from _find_upstream(status["mcp_servers"])
+    for name, running, most, _ in _list_limits(status):
+        if most and running >= _NEARLY * most:
+            yield "warn", f"{name}: {running} of {most}."
+    yield from _find_lost(status["process"])
+    yield from _find_failing(status)
+
+
+def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[tuple[str, str]]:
+    if not store["usable"]:
+        yield "bad", f"The store cannot be used: {store['trouble']}."
+    elif store["trouble"]:
+        yield "warn", f"The store: {store['trouble']}."
+    if not history["usable"]:
+        yield "bad", f"The history cannot be written: {history['trouble']}."
+    if history["dropped"]:
+        yield "warn", f"{history['dropped']} calls are missing in the history, for want of room."
+    if files["trouble"]:
+        yield "bad", f"Files of conversations cannot be written: {files['trouble']}."
+
+
+def _find_lost(process: Any) -> Iterator[tuple[str, str]]:
+    stuck = process["event_loop_stuck_seconds"] or 0
+    if stuck >= _STUCK:
+        yield "warn", f"Code has held up the event loop for {stuck} seconds since the start."
+    if process["log_lines_dropped"]:
+        yield "warn", f"{process['log_lines_dropped']} log lines were dropped, since nobody read them in time."
+    if process["spans_dropped"]:
+        yield "warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them."
+
+
+def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for server in servers:
+        if server["state"] == "down":
+            yield "bad", f"The MCP server {server['name']} is down: {server['trouble'] or 'it is tried again'}."
+        if server["waiting"]:
+            yield (
+                "warn",
+                f"Tools of the MCP server {server['name']} have changed and wait: {', '.join(server['waiting'])}.",
+            )
+
+
+def _find_failing(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say of which tools calls fail now, in this minute and the one before."""
+    latest = [*status["minutes"][-1:], status["this_minute"]]
+    counts: dict[tuple[str, str], int] = {}
+    for row in (row for minute in latest for row in minute["failing"]):
+        place = row["tool"], row["kind"]
+        counts[place] = counts.get(place, 0) + row["calls"]
+    for (tool, kind), count in sorted(counts.items(), key=lambda it: -it[1])[:10]:
+        yield (
+            "warn",
+            f"{count} call{'' if count == 1 else 's'} of {tool} failed in the last minutes: {kind.replace('_', ' ')}.",
+        )
+
+
+def _list_limits(status: Mapping[str, Any]) -> Iterator[tuple[str, int, int | None, int]]:
+    """List what is full to some part: its name, how much, of how much, and how many wait."""
+    calls, jobs = status["calls"], status["jobs"]
+    yield "Calls that run", calls["running"], calls["most_running"], calls["waiting"]
+    yield "Jobs that run", jobs["running"], jobs["most_running"], jobs["waiting"]
+    for name, one in status["executors"].items():
+        if one["size"] is not None:
+            yield f"Places of {name}", one["busy"], one["size"], one["waiting"]
+    files = status["workspaces"]
+    yield "Workspaces", files["kept"], files["most"], 0
+
+
+def _draw_minutes(minutes: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
+    """Draw the last two hours; without a whole minute nothing."""
+    if not minutes:
+        return ()
+    labels = [str(it["until"])[11:16] for it in minutes]
+
+    def pick(name: str) -> list[Point]:
+        return [Point(label, it[name]) for label, it in zip(labels, minutes, strict=True)]
+
+    failed = [Point(label, float(it["calls"]), float(it["failed"])) for label, it in zip(labels, minutes, strict=True)]
+    return (
+        draw_bars("Calls a minute, failed ones in red", failed),
+        draw_line("Nineteen of twenty calls took at most", pick("p95_ms"), " ms"),
+        draw_line("Calls that ran", pick("running")),
+        draw_line("Calls that waited", pick("queued")),
+    )
+
+
+def _draw_week(summary: Mapping[str, Any], since: datetime, now: datetime) -> Chart:
+    found = {datetime.fromisoformat(it["value"]): it for it in summary["groups"] if it["value"]}
+    points = []
+    moment = since
+    while moment <= now:
+        it = found.get(moment)
+        label = moment.strftime("%m-%d %H:%M")
+        points.append(Point(label, float(it["calls"]), float(it["errors"])) if it else Point(label, 0.0))
+        moment += timedelta(hours=1)
+    return draw_bars("Calls an hour in seven days, failed ones in red", points, WIDE)

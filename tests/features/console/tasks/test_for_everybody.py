@@ -1,0 +1,129 @@
+"""Every page is for everybody: in light and dark, wide and narrow, for those who see it and those who hear it."""
+
+from collections.abc import Mapping
+
+import httpx
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.features.console.tasks.conftest import OpenPage
+from tests.features.console.tasks.hands import Keyboard
+from tests.kit.servers import Server
+
+RULES = {
+    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    "rules": {"target-size": {"enabled": True}},
+}
+REFUND = {"name": "refund", "args": {"customer": "ann", "cents": 900}, "id": "call_1", "type": "tool_call"}
+PAGES = (
+    "tools",
+    "tools?q=nothing+like+this",
+    "tools/place_order",
+    "tools/hostile?form=anthropic",
+    "approvals",
+    "approvals?status=approved",
+    "approvals/{id}",
+    "approvals/rules",
+    "health",
+    "session",
+    "nowhere",
+)
+
+
+@pytest.fixture(scope="module")
+def waiting(server: Server) -> Mapping[str, str]:
+    """Let a call wait, another one be approved, and a rule be made."""
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+        first = client.post("/tool_calls", json=REFUND).json()["id"]
+        second = client.post("/tool_calls", json={**REFUND, "args": {"customer": "bob", "cents": 1}}).json()["id"]
+        client.post(f"/approvals/{second}", json={"decision": "approve"})
+    return {"id": first}
+
+
+def find_wrong(page: Page) -> list[tuple[str, list[str]]]:
+    """Return what axe finds."""
+    found = Axe().run(page, options=RULES)
+    return [(it["id"], [node["html"][:200] for node in it["nodes"]]) for it in found.response["violations"]]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
+def test_pages_are_for_everybody(
+    open_page: OpenPage, server: Server, waiting: Mapping[str, str], scheme: str, width: int
+) -> None:
+    """Axe finds nothing wrong, and nothing is wider than the screen."""
+    page = open_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+    wrong = {}
+    for path in PAGES:
+        page.goto(f"{server.url}/console/{path.format(**waiting)}")
+        wrong[path] = find_wrong(page), page.evaluate("document.documentElement.scrollWidth") > width
+
+    assert {path: found for path, found in wrong.items() if found != ([], False)} == {}
+
+
+def test_nothing_is_lost_on_the_narrowest_screen(
+    open_page: OpenPage, server: Server, waiting: Mapping[str, str]
+) -> None:
+    """As on a large one at 400 %."""
+    page = open_page(viewport={"width": 320, "height": 600})
+    wide = []
+    for path in PAGES:
+        page.goto(f"{server.url}/console/{path.format(**waiting)}")
+        wide += [path] if page.evaluate("document.documentElement.scrollWidth") > 320 else []
+
+    assert wide == []
+
+
+def test_an_answer_and_an_error_are_for_everybody(open_page: OpenPage, server: Server) -> None:
+    """Also after a call, with fields that are wrong."""
+    page = open_page(f'{server.url}/console/tools/place_order#{{"customer_id":"x","lines":[{{}}],"days":99}}')
+    page.get_by_role("tab", name="JSON").click()
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.get_by_text("The tool answered with an error.")).to_be_visible()
+
+    assert find_wrong(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert find_wrong(page) == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_without_scripts_everything_can_be_read(
+    open_page: OpenPage, server: Server, waiting: Mapping[str, str], path: str
+) -> None:
+    """What needs them says so."""
+    page = open_page(f"{server.url}/console/{path.format(**waiting)}", java_script_enabled=False)
+
+    assert page.get_by_role("heading", level=1).inner_text() != ""
+    needs = page.locator("noscript").count() > 0
+    assert needs is path.startswith(("tools/", "approvals/{id}")) or "rules" in path
+
+
+def test_keys_lead_about(page: Page) -> None:
+    """From page to page and from row to row, but not while something is filled in."""
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("gs")
+    expect(page.get_by_role("searchbox")).to_have_value("gs")
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("refund")
+    expect(page.get_by_role("textbox", name="customer")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("h")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Health")
+
+
+def test_the_way_to_the_page_is_short(page: Page) -> None:
+    """A link skips what stands above it."""
+    Keyboard(page).press(page.get_by_role("link", name="Skip to the page"))
+
+    assert page.evaluate("document.activeElement.id") == "main"
