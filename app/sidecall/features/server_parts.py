@@ -156,6 +156,7 @@ class Parts(KernelParts):
         servers = upstream.servers
         return {
             "missing": self.documents.missing or None,
+            "load_errors": list(self.operation.list_load_errors()) or None,
             "workspaces": self.workspaces.trouble,
             "forgets": self.operation.forgets,
             "mcp_servers": {server.name: server.state for server in servers} if servers else None,

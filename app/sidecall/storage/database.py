@@ -88,7 +88,7 @@ class ChangeReporter(Protocol):
 
 
 # Where these columns stand in the rows of a list.
-_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 18, 20, 21
+_ARGS, _DECISION, _MESSAGE, _LEFT_OUT = 12, 18, 22, 23
 
 # What lists calls, and what reads the texts that it leaves out.
 _WITH_ANSWERS = ("list_whole_calls", "read_call_texts")

@@ -206,7 +206,7 @@ def _check_documented(paths: dict[str, Any], gate: Gate, answers: list[httpx.Res
 
 _NAMES = (
     "tool", "call", "held", "content", "approval", "rule", "secret", "new", "provider", "workspace", "file",
-    "store", "upload",
+    "store", "upload", "server",
 )  # fmt: skip
 
 

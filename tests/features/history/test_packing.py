@@ -13,9 +13,10 @@ from sidecall.features.history.blocks import SPAN, read_heads
 from sidecall.features.history.history import History
 from sidecall.features.history.listing import BlockReader
 from sidecall.features.history.memory_store import Blocks, BlockSearch, HistoryBounds, MemoryBlocks
-from sidecall.features.history.packing import Packer, to_milliseconds
+from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
+from sidecall.features.history.rollups import to_milliseconds
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.ledger.opening import open_history
 from sidecall.features.telemetry.redact import Redaction
@@ -202,7 +203,7 @@ async def test_what_cannot_be_written_is_written_later() -> None:
     place.is_broken = False
     await history.settle()
 
-    assert (await history.summarize("default", "name", None, None)).total.calls == 3
+    assert (await history.summarize(["name"], CallFilter("default"))).total.calls == 3
     assert [entry.id for entry in (await history.list(CallFilter("default"), 10, None)).calls] == ids[::-1]
 
 
@@ -244,7 +245,7 @@ async def test_a_call_that_cannot_be_packed_takes_no_other_with_it(caplog: pytes
     told = [record for record in caplog.records if "lacks" in record.getMessage()]
     assert [record.getMessage() for record in told] == ["the history lacks 2 calls, which could not be packed"]
     assert told[0].exc_info is not None
-    assert (await history.summarize("default", "name", None, None)).total.calls == 9
+    assert (await history.summarize(["name"], CallFilter("default"))).total.calls == 9
 
 
 def test_a_block_of_an_earlier_version_is_read() -> None:

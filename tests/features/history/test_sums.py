@@ -9,9 +9,9 @@ import pytest
 
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
-from sidecall.features.history.packing import read_end, to_milliseconds
+from sidecall.features.history.packing import read_end
 from sidecall.features.history.pending_calls import NotedCall
-from sidecall.features.history.rollups import HOUR, SummaryPart
+from sidecall.features.history.rollups import HOUR, SummaryPart, to_milliseconds
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.ledger.opening import open_history
 from sidecall.kernel.ports.call_entry import CallFilter, to_datetime
@@ -63,7 +63,7 @@ async def ask(
 ) -> dict[str | None, tuple[int, int]]:
     """Ask for the calls and failures of these hours."""
     ends = [None if hour is None else float(hour * HOUR) for hour in (since, until)]
-    found = await history.summarize("default", part, *ends)
+    found = await history.summarize([part], CallFilter("default", since=ends[0], until=ends[1]))
     return {group.value: (group.calls, group.errors) for group in found.groups}
 
 
@@ -97,7 +97,7 @@ async def test_sums_are_those_of_the_calls(store: str, seed: int) -> None:
                 wanted = [call for call in calls if since <= hour_of(call) < until]
                 assert await ask(history, part, since, until) == count(wanted, part)
         listed = (await history.list(CallFilter("default"), 1000, None)).calls
-        total = (await history.summarize("default", "name", None, None)).total
+        total = (await history.summarize(["name"], CallFilter("default"))).total
     assert (len(listed), total.calls) == (300, 300)
     longest = max(call.seconds for call in calls) * 1000
     assert 0 < (total.p50_ms or 0) < (total.p95_ms or 0) < longest * 1.2

@@ -156,13 +156,15 @@ async def test_tools_that_could_not_be_loaded_again_are_named(tmp_path: Path) ->
         httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client,
     ):
         reload_tools(registry, [str(file)], [tmp_path], use_entry_points=False)
-        broken = await read(client)
+        broken, not_ready = await read(client), (await client.get("/readyz")).json()
         file.write_text('from sidecall import tool\n\n\n@tool\ndef one() -> None:\n    """One."""\n')
         reload_tools(registry, [str(file)], [tmp_path], use_entry_points=False)
-        mended = await read(client)
+        mended, ready = await read(client), (await client.get("/readyz")).json()
 
     assert [it.partition(" cannot")[0] for it in broken["load_errors"]] == [f"{file}:1"]
+    assert (not_ready["status"], not_ready["load_errors"]) == ("ready", broken["load_errors"])
     assert mended["load_errors"] == []
+    assert "load_errors" not in ready
 
 
 async def test_calls_are_told_by_tool_and_kind(make_client: MakeClient) -> None:

@@ -64,6 +64,7 @@ async def plant(client: httpx.AsyncClient, headers: dict[str, str]) -> dict[str,
         **await _send_file(client, order, headers),
         **await _fill_store(client, headers),
         "provider": "hub",  # There is no sign-in.
+        "server": "hub",  # Nor an MCP server.
     }
 
 

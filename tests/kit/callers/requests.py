@@ -17,6 +17,7 @@ NONE = {
     "file": "none",
     "store": "none",
     "upload": "none",
+    "server": "none",
 }
 
 
@@ -49,6 +50,7 @@ class Gate:
             "/secrets/{new}",
             "/workspaces/{new}",
             "/workspaces/{new}/files",
+            "/mcp-servers/{server}/accept",
         )
 
 
@@ -65,7 +67,7 @@ GATES = [
     Gate("POST", "/tool_calls/batch", "tools:call", 200, 403, 200, [CALL]),
     Gate("GET", "/tool_calls", None, 200, 200, 200),
     Gate("GET", "/tool_calls/export", None, 200, 200, 200),
-    Gate("GET", "/tool_calls/summary", "calls:read", 200, 403, 200),
+    Gate("GET", "/tool_calls/summary", None, 200, 200, 200),
     Gate("GET", "/tool_calls/{call}", None, 200, 404, 404),
     Gate("GET", "/tool_calls/{call}/events", None, 200, 404, 404),
     Gate("POST", "/tool_calls/{held}/cancel", None, 200, 404, 404),
@@ -111,6 +113,8 @@ GATES = [
     Gate("GET", "/audit", "server:operate", 200, 403, 200),
     Gate("GET", "/metrics", "server:operate", 200, 403, 200),
     Gate("GET", "/status", "server:operate", 200, 403, 200),
+    Gate("GET", "/mcp-servers", "server:operate", 200, 403, 200),
+    Gate("POST", "/mcp-servers/{server}/accept", "server:operate", 404, 403, 404, {}),
     Gate("POST", "/reload", "server:operate", 200, 403, 200),
 ]
 # The other way in; REST's document does not have it.

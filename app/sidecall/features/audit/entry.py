@@ -22,6 +22,7 @@ AuditAction = Literal[
     "token_lost",
     "token_deleted",
     "reloaded",
+    "tools_accepted",
 ]
 
 
@@ -37,7 +38,8 @@ class AuditEntry(BaseModel, defer_build=True):
     tenant: str = Field(exclude=True)
     target: str | None = Field(
         default=None,
-        description="What it is about: the id of an approval, a rule or a key, the name of a secret or a provider.",
+        description="What it is about: the id of an approval, a rule or a key, the name of a secret, a provider or "
+        "an MCP server.",
     )
     details: dict[str, Any] = Field(default_factory=dict, description="More about it; never a secret.")
     count: int = Field(default=1, description="How many refusals it stands for.")

@@ -64,6 +64,8 @@ def _describe(invocation: Invocation) -> CallEntry:
         attempt=1,
         created_at=began,
         started_at=began,
+        queue_ms=round(invocation.waited * 1000, 3),
+        attempts=invocation.attempts,
         tags=tuple(tool.options.tags),
         progress=find_progress(invocation),
         worker=os.getpid(),

@@ -33,44 +33,44 @@ RETURNING id
 -- name: record_call (sqlite)
 INSERT INTO calls (
     id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost,
+    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost, waited, attempts,
     conversation_id, trace_id, request_id
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+VALUES ($1, $2, $3, $4, $5, $6, $7, 1, 1, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
 ON CONFLICT DO NOTHING
 RETURNING id
 
 -- name: record_call (postgres)
 INSERT INTO calls (
     id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost,
+    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost, waited, attempts,
     conversation_id, trace_id, request_id
 )
 SELECT id, tenant, caller, name, call_id, status, kind, 1, 1, created_at, started_at, ended_at,
-    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost,
+    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost, waited, attempts,
     conversation_id, trace_id, request_id
 FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
     $8::double precision[], $9::double precision[], $10::double precision[], $11::text[], $12::text[], $13::text[],
     $14::text[], $15::text[], $16::double precision[], $17::double precision[], $18::text[], $19::integer[], $20::text[],
-    $21::bigint[], $22::text[], $23::text[], $24::text[]
+    $21::bigint[], $22::double precision[], $23::integer[], $24::text[], $25::text[], $26::text[]
 ) AS recorded (
     id, tenant, caller, name, call_id, status, kind, created_at, started_at, ended_at,
-    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost,
+    args, record, message, key, fingerprint, key_expires_at, free_at, replay_of, size, decision, cost, waited, attempts,
     conversation_id, trace_id, request_id
 )
 ON CONFLICT DO NOTHING
 RETURNING id
 
 -- name: find_held_call
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message
+SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
 FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' AND approval_id = $1
 
 -- name: find_key
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message, fingerprint, key_expires_at
+SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message, fingerprint, key_expires_at
 FROM calls WHERE key = $1
 
 -- name: get_call
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message
+SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
 FROM calls WHERE id = $1 AND tenant = $2
 
 -- name: get_call_record
@@ -78,13 +78,13 @@ SELECT record FROM calls WHERE id = $1
 
 -- name: list_calls (sqlite)
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    CASE WHEN length(args) <= 2048 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, NULL,
+    CASE WHEN length(args) <= 2048 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, NULL,
     CASE WHEN length(args) > 2048 THEN length(args) END
 FROM calls {where}
 
 -- name: list_calls (postgres)
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    CASE WHEN octet_length(args) <= 2048 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, NULL,
+    CASE WHEN octet_length(args) <= 2048 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, NULL,
     CASE WHEN octet_length(args) > 2048 THEN octet_length(args) END
 FROM calls {where}
 
@@ -95,12 +95,12 @@ WHERE free_at <= $1 AND ended_at <= $2 AND (callback_at IS NULL OR ended_at <= $
 ORDER BY free_at LIMIT $4
 
 -- name: list_held_calls
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message
+SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
 FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' ORDER BY id LIMIT $1
 
 -- name: list_whole_calls
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    CASE WHEN size <= 8192 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost,
+    CASE WHEN size <= 8192 THEN args END, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts,
     CASE WHEN size <= 8192 THEN message END, CASE WHEN size > 8192 THEN size END
 FROM calls {where}
 
@@ -120,7 +120,7 @@ SELECT id, args, message FROM calls {where}
 -- name: finish_call (sqlite)
 -- The time of a key begins anew with the end: its call may have waited or run for longer than that.
 UPDATE calls SET status = $3, kind = $4, message = $5, ended_at = $6, size = size + $7, decision = $9, cost = $10, owner = NULL,
-    trace_id = coalesce($11, trace_id), key_expires_at = key_expires_at + CAST($6 AS DOUBLE PRECISION) - created_at,
+    waited = $12, attempts = $13, trace_id = coalesce($11, trace_id), key_expires_at = key_expires_at + CAST($6 AS DOUBLE PRECISION) - created_at,
     free_at = CASE WHEN key_expires_at + CAST($6 AS DOUBLE PRECISION) - created_at > CAST($8 AS DOUBLE PRECISION)
         THEN key_expires_at + CAST($6 AS DOUBLE PRECISION) - created_at ELSE CAST($8 AS DOUBLE PRECISION) END
 WHERE id = $1 AND attempt = $2 AND status = 'running'
@@ -131,11 +131,12 @@ RETURNING id
 -- The status is no plain column here: else PostgreSQL would read the list of running calls. Each is found by its id.
 UPDATE calls SET status = ended.status, kind = ended.kind, message = ended.message, ended_at = ended.at,
     size = calls.size + ended.size, decision = ended.decision, cost = ended.cost, owner = NULL,
+    waited = ended.waited, attempts = ended.attempts,
     trace_id = coalesce(ended.trace_id, calls.trace_id), key_expires_at = calls.key_expires_at + ended.at - calls.created_at,
     free_at = greatest(calls.key_expires_at + ended.at - calls.created_at, ended.free_at)
 FROM unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::text[], $6::double precision[], $7::integer[],
-    $8::double precision[], $9::text[], $10::bigint[], $11::text[]
-) AS ended (id, attempt, status, kind, message, at, size, free_at, decision, cost, trace_id)
+    $8::double precision[], $9::text[], $10::bigint[], $11::text[], $12::double precision[], $13::integer[]
+) AS ended (id, attempt, status, kind, message, at, size, free_at, decision, cost, trace_id, waited, attempts)
 WHERE calls.id = ended.id AND calls.attempt = ended.attempt AND calls.status || '' = 'running'
 RETURNING calls.id
 
@@ -208,7 +209,7 @@ ORDER BY turn, id LIMIT 1000
 SELECT id FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'running' AND is_unwanted = 1 AND owner = $1
 
 -- name: list_unwanted_held_calls
-SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message
+SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
 FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' AND is_unwanted = 1 ORDER BY id LIMIT $1
 
 -- name: ask_to_cancel
@@ -233,7 +234,7 @@ RETURNING id
 -- name: claim_call (sqlite)
 UPDATE calls SET status = 'running', attempt = attempt + 1, owner = $2, started_at = $3
 WHERE id = $1 AND status = 'queued'
-RETURNING id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message, record, is_unwanted
+RETURNING id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message, record, is_unwanted
 
 -- name: claim_call (postgres)
 -- As in finish_call, each is found by its id.
@@ -241,7 +242,7 @@ UPDATE calls SET status = 'running', attempt = calls.attempt + 1, owner = claime
 FROM unnest($1::text[], $2::text[], $3::double precision[]) AS claimed (id, owner, at)
 WHERE calls.id = claimed.id AND calls.status || '' = 'queued'
 RETURNING calls.id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
-    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message, record, is_unwanted
+    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message, record, is_unwanted
 
 -- name: add_progress (sqlite)
 INSERT INTO call_progress (call_id, attempt, number, said, at)

@@ -4,12 +4,12 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AwareDatetime, BeforeValidator
-from pydantic_core import to_json
+from pydantic_core import PydanticCustomError, to_json
 
 from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
@@ -19,7 +19,7 @@ from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.context import CallOrigin
-from sidecall.kernel.core.errors import ErrorKind
+from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
@@ -47,8 +47,29 @@ router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_par
 
 _CURSOR = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 CallId = Annotated[UUID, Path(description="The invocation's id: `id` of a ToolMessage, or the end of `Location`.")]
-SummedBy = Annotated[SummaryPart, Query(description="What the calls of one group have in common.")]
+
+
+def _split(values: Any) -> Any:
+    """Read `name,kind` as `name` and `kind`; what is said twice counts once."""
+    if not isinstance(values, list):
+        return values
+    found = dict.fromkeys(part.strip() for value in values for part in str(value).split(","))
+    if unknown := [part for part in found if part not in _PARTS]:
+        context = {"unknown": cut_name(unknown[0]), "known": ", ".join(_PARTS)}
+        raise PydanticCustomError("summary_part", "`{unknown}` is none of {known}", context)
+    return list(found)
+
+
+_PARTS = get_args(SummaryPart)
+SummedBy = Annotated[
+    list[SummaryPart],
+    Query(
+        description="What the calls of one group have in common; several with commas between them, as `name,kind`.",
+    ),
+    BeforeValidator(_split),
+]
 AnswerForm = Annotated[DialectName, Query(alias="format", description="The form of `message`.")]
+_BY_NAME: list[SummaryPart] = ["name"]
 MostCalls = Annotated[int, Query(ge=1, le=1000, description="Most calls of one page."), WHOLE_NUMBER]
 FromCall = Annotated[
     str | None,
@@ -129,25 +150,21 @@ async def _of_what(
     return CallOrigin(conversation_id, trace_id, request_id)
 
 
-async def _want(
+async def _count(
     of_whom: Annotated[CallFilter, Depends(_of_whom)],
-    of_what: Annotated[CallOrigin, Depends(_of_what)],
     status: OfStatus = None,
     kind: OfKind = None,
     since: BeganSince = None,
     until: BeganUntil = None,
 ) -> CallFilter:
-    conversation_id, trace_id, request_id = of_what
-    return replace(
-        of_whom,
-        status=status,
-        kind=kind,
-        since=_to_seconds(since),
-        until=_to_seconds(until),
-        conversation_id=conversation_id,
-        trace_id=trace_id,
-        request_id=request_id,
-    )
+    return replace(of_whom, status=status, kind=kind, since=_to_seconds(since), until=_to_seconds(until))
+
+
+CountedCalls = Annotated[CallFilter, Depends(_count)]
+
+
+async def _want(counted: CountedCalls, of_what: Annotated[CallOrigin, Depends(_of_what)]) -> CallFilter:
+    return replace(counted, **of_what._asdict())
 
 
 WantedCalls = Annotated[CallFilter, Depends(_want)]
@@ -199,15 +216,13 @@ async def list_tool_calls(
         422: {"model": Problem, "description": "A parameter is wrong."},
     },
 )
-async def summarize_tool_calls(
-    parts: PartsDep, caller: CallerDep, by: SummedBy = "name", since: BeganSince = None, until: BeganUntil = None
-) -> Response:
+async def summarize_tool_calls(parts: PartsDep, wanted: CountedCalls, by: SummedBy = _BY_NAME) -> Response:
     """Count the calls that ran, by what they have in common, in whole hours around `since` and `until`.
 
-    A remembered call counts each time it ran. Percentiles are right to a tenth.
+    A remembered call counts each time it ran. Percentiles are right to a tenth. `example_id` is the latest call of a
+    group. Without the scope `calls:read` these are your own calls.
     """
-    found = await parts.history.summarize(caller.tenant, by, _to_seconds(since), _to_seconds(until))
-    return Reply(to_json(found)).to_response()
+    return Reply(to_json(await parts.history.summarize(by, wanted))).to_response()
 
 
 @router.get(

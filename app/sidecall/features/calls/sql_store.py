@@ -27,12 +27,13 @@ from sidecall.kernel.ports.call_entry import (
     CallKey,
     CallPage,
     measure_ms,
+    measure_queue,
     to_datetime,
 )
 from sidecall.storage.database import LONG_READS, Database, Row, read_page
 
 # The number of an entry's columns, in the order of the statements that read one.
-_COLUMNS = 21
+_COLUMNS = 23
 
 ATTEMPT = 8
 
@@ -100,7 +101,8 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
-                *(*texts, *known, acceptance.replay_of, size, said, end.cost, *_end_origin(call, end)),
+                *(*texts, *known, acceptance.replay_of, size, said, end.cost, end.waited, end.attempts),
+                *_end_origin(call, end),
                 size=size,
             )
         finally:
@@ -184,7 +186,7 @@ class SqlCalls:
         row = (
             ("settle_call", call_id, *told, int(end.never_ran), said, end.cost)
             if is_held
-            else ("finish_call", call_id, attempt, *told, said, end.cost, end.trace_id)
+            else ("finish_call", call_id, attempt, *told, said, end.cost, end.trace_id, end.waited, end.attempts)
         )
         if await self._database.write(*row, size=size) is None:
             return None
@@ -223,10 +225,12 @@ def _end_origin(call: CallRecord, end: CallCompletion) -> Row:
 def to_entry(row: Row) -> CallEntry:
     """Read an entry from the columns of one."""
     call_id, tenant, caller, name, sent_id, status, kind, durable, attempt, created, started, ended, *texts = row
-    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, message = texts
+    args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, *turn, message = texts
+    cost, waited, attempts = turn
     started_at = None if started is None else to_datetime(started)
     ended_at = None if ended is None else to_datetime(ended)
-    shown = {"args": _read(args), "approval_id": approval_id}
+    origin = {"conversation_id": conversation_id, "trace_id": trace_id, "request_id": request_id}
+    shown = {"args": _read(args), "approval_id": approval_id, **origin}
     shown |= {} if decision is None else CallDecision.read(decision).describe()
     return CallEntry(
         id=call_id,
@@ -243,9 +247,8 @@ def to_entry(row: Row) -> CallEntry:
         ended_at=ended_at,
         duration_ms=None if started_at is None or ended_at is None else measure_ms(started_at, ended_at),
         replay_of=replay_of,
-        conversation_id=conversation_id,
-        trace_id=trace_id,
-        request_id=request_id,
+        queue_ms=None if waited is None else measure_queue(waited, to_datetime(created), started_at, attempt),
+        attempts=attempts,
         cost=None if cost is None else to_number(cost),
         message=None if message is None else read_stored(json.loads(message)),
         **shown,

@@ -20,11 +20,13 @@ from sidecall.kernel.ports.call_entry import (
     ClaimedCall,
     LostCall,
     measure_ms,
+    measure_queue,
     to_datetime,
 )
 
 # What a call that has just been accepted has not.
 _UNDECIDED = dict.fromkeys(("approval_id", "decided_by", "decided_at", "reason", "asked_args"))
+_UNKNOWN_UNTIL_END = dict.fromkeys(("queue_ms", "attempts", "cost"))
 _OF_PLAIN_CALLS = dict.fromkeys(("progress", "worker"))
 
 
@@ -61,22 +63,28 @@ class AcceptedCall:
             "started_at": created if is_begun else None,
             "ended_at": ended_at,
             "duration_ms": None if ended_at is None else measure_ms(created, ended_at),
-            "cost": None if end is None else to_number(end.cost),
+            **_UNKNOWN_UNTIL_END,
             "tags": None,
             "args": _read(self.acceptance.args),
             **_UNDECIDED,
             "replay_of": self.acceptance.replay_of,
             **call.origin._asdict(),
             **_OF_PLAIN_CALLS,
-            "message": None if end is None else end.message,
+            "message": None,
         }
-        if end is not None and end.trace_id is not None:
-            fields["trace_id"] = end.trace_id
-        return make_unchecked(CallEntry, fields | _describe_decision(end))
+        return make_unchecked(CallEntry, fields if end is None else fields | _describe_end(end, call))
 
 
-def _describe_decision(end: CallCompletion | None) -> dict[str, Any]:
-    return {} if end is None or end.decision is None else end.decision.describe()
+def _describe_end(end: CallCompletion, call: CallRecord) -> dict[str, Any]:
+    """Return what is known of a call once it has ended."""
+    return {
+        "queue_ms": measure_queue(end.waited, call.created_at, call.created_at, 1),
+        "attempts": end.attempts,
+        "cost": to_number(end.cost),
+        "message": end.message,
+        **({} if end.trace_id is None else {"trace_id": end.trace_id}),
+        **({} if end.decision is None else end.decision.describe()),
+    }
 
 
 def _read(text: str | None) -> Any:

@@ -51,7 +51,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
-        data=write_data, visible=show_hidden, moment=show_moment, ago=show_ago, json=show_json, line=show_line
+        data=write_data,
+        visible=show_hidden,
+        moment=show_moment,
+        ago=show_ago,
+        json=show_json,
+        line=show_line,
+        took=show_took,
     )
     made.globals["modules"] = list_modules
     return made
@@ -99,6 +105,14 @@ def _read_moment(value: str | float | datetime) -> datetime:
 def show_moment(value: str | float | datetime) -> str:
     """Write a moment as `2026-11-28 10:15:02 UTC`."""
     return _read_moment(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def show_took(milliseconds: float) -> str:
+    """Write how long something took: `12.3 ms`, `4.2 s`, `3 min`."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.3g} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.3g} s" if seconds < 100 else f"{seconds / 60:,.3g} min"
 
 
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))

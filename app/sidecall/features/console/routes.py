@@ -166,6 +166,7 @@ async def _write(visit: Visit, page: Page | None, view: View) -> Response:
         "title": view.title,
         "link": visit.link,
         "query": visit.query,
+        "settings": visit.settings,
     }
     return write_page(view.template, {**values, **view.values}, view.status)
 

@@ -28,7 +28,8 @@ class Heads(NamedTuple):
     """The columns for filters: the id of each call, and by number its tool, caller and outcome.
 
     `costs` is no filter; in billionths, and empty if no call has cost anything. So are the columns after it if no call
-    has a conversation, a trace or a request; the last two have one value for each call.
+    has a conversation, a trace or a request; the last two have one value for each call. `waits` (microseconds) is empty
+    if no call has waited for its turn, and `attempts` if each ran once; both are None in blocks of earlier versions.
     """
 
     ids: str
@@ -44,6 +45,8 @@ class Heads(NamedTuple):
     conversation_of: Sequence[int] = ()
     traces: Sequence[str | None] = ()
     requests: Sequence[str | None] = ()
+    waits: Sequence[int] | None = None
+    attempts: Sequence[int] | None = None
 
     def find(self, wanted: CallFilter, first: str, before: str) -> Iterator[tuple[str, int]]:
         """Yield id and number of each matching call, with ids from `first` on and below `before`."""
@@ -85,6 +88,14 @@ class Heads(NamedTuple):
         conversation = self.conversations[self.conversation_of[index]] if self.conversation_of else None
         trace = self.traces[index] if self.traces else None
         return CallOrigin(conversation, trace, self.requests[index] if self.requests else None)
+
+    def read_turn(self, index: int) -> dict[str, Any]:
+        """Return what an entry says of how long a call waited for its turn, and how often it ran."""
+        waits, attempts = self.waits, self.attempts
+        return {
+            "queue_ms": None if waits is None else waits[index] / 1000 if waits else 0.0,
+            "attempts": None if attempts is None else attempts[index] if attempts else 1,
+        }
 
 
 def _find_numbers(values: Sequence[Any], wanted: Any) -> set[int]:
@@ -229,6 +240,7 @@ def make_entry(tenant: str, heads: Heads, index: int, body: Body) -> CallEntry:
         args=body.args,
         **show_decision(body.decision),
         **heads.read_origin(index)._asdict(),
+        **heads.read_turn(index),
         message=None if body.content is None else _make_message(call_id, name, body, cost),
     )
 

@@ -22,7 +22,16 @@ from sidecall.features.history.listing import BlockReader
 from sidecall.features.history.memory_store import Blocks, BlockSearch, find_in, find_sums, read_in
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
-from sidecall.features.history.rollups import HOUR, CallSummary, FoundSum, SummaryPart, find_without_kind, summarize
+from sidecall.features.history.rollups import (
+    HOUR,
+    CallSummary,
+    FoundSum,
+    SummaryPart,
+    SumSearch,
+    choose_part,
+    find_without_kind,
+    summarize,
+)
 from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.concurrency.outlasting import outlast
 from sidecall.kernel.core.context import Caller, cut_id
@@ -159,18 +168,25 @@ class History:
         found = await self._blocks.get_conversation(key)
         return found if found is None or found.last >= time.time() - self._ttl else None
 
-    async def summarize(self, tenant: str, by: SummaryPart, since: float | None, until: float | None) -> CallSummary:
-        """Summarize calls in groups, in whole hours that begin before `until` and end after `since`."""
+    async def summarize(self, by: Sequence[SummaryPart], wanted: CallFilter) -> CallSummary:
+        """Summarize calls in groups, in whole hours that begin before `until` and end after `since`.
+
+        Of a filter, tool, status, kind and caller count besides these.
+        """
         await self._settle_if_possible()
+        since, until = wanted.since, wanted.until
+        if wanted.caller is not None:
+            wanted = replace(wanted, caller=cut_id(wanted.caller))  # As it is kept.
         first = None if since is None else int(since // HOUR)
         before = None if until is None else int(-(-until // HOUR))
         # On the day of the oldest stored hour, the hours before it do not count.
         oldest = max(first or 0, int(time.time() - self._ttl) // HOUR)
         end = _EVER if before is None else before
-        found = await self._found.sum_up(tenant, by, oldest, end)
-        if by == "kind":
-            found = [*found, *find_without_kind(await self._found.sum_up(tenant, "status", oldest, end))]
-        return summarize(by, (first, before), found)
+        search = SumSearch(wanted.tenant, choose_part(by, wanted), oldest, end, "hour" in by)
+        found = await self._found.sum_up(search)
+        if search.part == "kind":
+            found = [*found, *find_without_kind(await self._found.sum_up(replace(search, part="status")))]
+        return summarize(by, wanted, (first, before), found)
 
     async def _settle_if_possible(self) -> None:
         # Waiting calls and earlier ones are still found.
@@ -261,7 +277,7 @@ class HistoryWithPending:
         rest = {last_id: piece for last_id, piece in pieces.items() if last_id not in found}
         return {**found, **await self._blocks.read(tenant, rest)} if rest else found
 
-    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
-        """Return the sums of these hours."""
-        waiting = find_sums(self._packer.sums, tenant, by, first, before)
-        return [*await self._blocks.sum_up(tenant, by, first, before), *waiting]
+    async def sum_up(self, wanted: SumSearch) -> Sequence[FoundSum]:
+        """Return the sums that are wanted."""
+        waiting = find_sums(self._packer.sums, wanted)
+        return [*await self._blocks.sum_up(wanted), *waiting]

@@ -15,7 +15,7 @@ from sidecall.features.history.blocks import (
     unpack_body,
 )
 from sidecall.features.history.memory_store import BlockSearch, FoundBlocks
-from sidecall.features.history.packing import to_milliseconds
+from sidecall.features.history.rollups import to_milliseconds
 from sidecall.kernel.ports.call_entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.storage.database import first_id
 

@@ -15,7 +15,7 @@ from sidecall.features.history.conversations import (
     CountedConversation,
     find_conversations,
 )
-from sidecall.features.history.rollups import HOUR, FoundSum, Sum, SummaryPart, Sums
+from sidecall.features.history.rollups import HOUR, FoundSum, Sum, Sums, SumSearch
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import Database, first_id
 
@@ -77,8 +77,8 @@ class FoundBlocks(Protocol):
     async def read(self, tenant: str, pieces: Mapping[str, Piece]) -> Mapping[str, bytes]:
         """Return these parts of blocks, by their last ids; deleted blocks are left out."""
 
-    async def sum_up(self, tenant: str, by: "_sums.SummaryPart", first: int, before: int) -> "Sequence[_sums.FoundSum]":
-        """Return the sums of these hours, all within what is kept."""
+    async def sum_up(self, wanted: "_sums.SumSearch") -> "Sequence[_sums.FoundSum]":
+        """Return the sums that are wanted, all of hours within what is kept."""
 
 
 class Blocks(FoundBlocks, Protocol):
@@ -165,9 +165,9 @@ class MemoryBlocks:
         """Return these parts of blocks."""
         return read_in(self._blocks, tenant, pieces)
 
-    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
-        """Return the sums of these hours."""
-        return find_sums(self._sums, tenant, by, first, before)
+    async def sum_up(self, wanted: SumSearch) -> Sequence[FoundSum]:
+        """Return the sums that are wanted."""
+        return find_sums(self._sums, wanted)
 
     async def forget(self, now: float) -> bool:
         """Delete what is too old."""
@@ -235,14 +235,10 @@ def read_in(blocks: Iterable[Block], tenant: str, pieces: Mapping[str, Piece]) -
     }
 
 
-def find_sums(sums: Sums, tenant: str, by: SummaryPart, first: int, before: int) -> list[FoundSum]:
-    """Return those of these hours."""
-    part = "status" if by == "hour" else by
-    return [
-        FoundSum(str(key.hour) if by == "hour" else key.value, key.span, counts)
-        for key, counts in sums.items()
-        if key.tenant == tenant and key.part == part and first <= key.hour < before
-    ]
+def find_sums(sums: Sums, wanted: SumSearch) -> list[FoundSum]:
+    """Return those that are wanted."""
+    found = ((key, counts) for key, counts in sums.items() if wanted.has(key))
+    return [FoundSum(key.part, key.value, key.hour, key.span, counts) for key, counts in found]
 
 
 def _has_all(block: Block, groups: Sequence[Sequence[str]]) -> bool:

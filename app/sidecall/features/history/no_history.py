@@ -1,5 +1,6 @@
 """The null history, used when history is off."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from sidecall.features.calls.errors import HistoryOff, UnknownCall
@@ -56,9 +57,7 @@ class NoHistory:
     async def find_conversation(self, _key: "_conversations.ConversationKey") -> None:
         """Find none."""
 
-    async def summarize(
-        self, _tenant: str, _by: "_sums.SummaryPart", _since: float | None, _until: float | None
-    ) -> "_sums.CallSummary":
+    async def summarize(self, _by: "Sequence[_sums.SummaryPart]", _wanted: CallFilter) -> "_sums.CallSummary":
         """Refuse.
 
         Raises:

@@ -13,14 +13,25 @@ from pydantic_core import to_json
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
 from sidecall.features.history.pending_calls import KeptValues, NotedCall, hide_in_decision
 from sidecall.features.history.redactor import write_shown
-from sidecall.features.history.rollups import BUCKETS, COST, HOUR, WIDTH, Callers, Sum, SumKey, Sums
+from sidecall.features.history.rollups import (
+    BUCKETS,
+    COST,
+    HOUR,
+    LAST,
+    WIDTH,
+    Callers,
+    Sum,
+    SumKey,
+    Sums,
+    find_status,
+    list_parts,
+    to_milliseconds,
+)
 from sidecall.kernel.core.context import CallOrigin, cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.ports.call_entry import CallStatus
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.database import first_id
-
-_HEX_OF_TIME = 13  # Of an id: eight digits, a hyphen, four digits.
 
 _by_id = itemgetter(0)
 _name_of, _subject_of = attrgetter("name"), attrgetter("subject")
@@ -28,16 +39,8 @@ _name_of, _subject_of = attrgetter("name"), attrgetter("subject")
 
 def read_end(outcome: Outcome) -> tuple[CallStatus, str | None]:
     """Return the status of a call that has ended, and the kind of its failure."""
-    if outcome == "success":
-        return "succeeded", None
-    if outcome == "cancelled" or outcome == "outcome_unknown" or outcome == "expired":
-        return outcome, outcome
-    return "failed", outcome
-
-
-def to_milliseconds(call_id: str) -> int:
-    """Return the time of an id, in milliseconds since 1970."""
-    return int(call_id[:_HEX_OF_TIME].replace("-", ""), 16)
+    kind = None if outcome == "success" else outcome
+    return find_status(kind), kind
 
 
 class Packer:
@@ -83,12 +86,13 @@ class Packer:
         return [block for part in (group[:half], group[half:]) for block in self._pack_group(tenant, part, offset)]
 
     def _sum_up(self, tenant: str, calls: Sequence[NotedCall], offset: float) -> None:
-        _, _, tools, callers, outcomes, seconds, moments, *_, costs, _ = zip(*calls, strict=True)
+        ids, _, tools, callers, outcomes, seconds, moments, *_, costs, _, _, _ = zip(*calls, strict=True)
         names, subjects = map(_name_of, tools), map(_subject_of, callers)
         hours = [int(moment - took + offset) // HOUR for moment, took in zip(moments, seconds, strict=True)]
         buckets = map(bisect_left, repeat(BUCKETS), seconds)
         keys = list(zip(names, subjects, outcomes, buckets, hours, strict=True))
         ends, spent = Counter(keys), Counter[Any]()
+        latest = dict(zip(keys, ids, strict=True))  # They come in their order.
         for key, cost in zip(keys, costs, strict=True) if any(costs) else ():
             spent[key] += cost
         sums = self.sums
@@ -97,12 +101,12 @@ class Packer:
             status, kind = read_end(outcome)
             errors = 0 if status == "succeeded" else number
             span, place = divmod(bucket, WIDTH)
-            values = [("name", name), ("status", status), ("caller", self._callers.name(cut_id(caller), hour))]
-            for part, value in values if kind is None else [*values, ("kind", kind)]:
+            for part, value in list_parts(name, status, kind, self._callers.name(cut_id(caller), hour)):
                 counts = sums[SumKey(tenant, part, hour, value, span)]
                 counts[0] += errors
                 counts[place + 1] += number
                 counts[COST] += spent[key]
+                counts[LAST] = max(counts[LAST], latest[key])
 
 
 def _sort(noted: Sequence[NotedCall]) -> Iterator[tuple[str, list[NotedCall]]]:
@@ -123,7 +127,7 @@ def _cut_off(calls: Sequence[NotedCall]) -> Sequence[NotedCall]:
 
 def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block:
     # Column by column, which is cheaper than call by call.
-    ids, _, tools, callers, outcomes, *_, costs, origins = zip(*group, strict=True)
+    ids, _, tools, callers, outcomes, *_, costs, origins, waits, attempts = zip(*group, strict=True)
     names, subjects, ends = _Numbers(), _Numbers(), _Numbers()
     columns = (
         [names[tool.name] for tool in tools],
@@ -140,6 +144,8 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         place_all(bodies),
         list(costs) if any(costs) else [],
         *_make_origin_columns(origins),
+        [int(waited * 1e6) for waited in waits] if any(waits) else [],
+        [] if all(number == 1 for number in attempts) else attempts,
     )
     return Block(
         tenant=tenant,

@@ -97,6 +97,8 @@ class NotedCall(NamedTuple):
     decision: KeptDecision = ()
     cost: int = 0  # in billionths
     origin: CallOrigin = CallOrigin()
+    waited: float = 0.0  # in seconds
+    attempts: int = 1
 
 
 class PendingCalls:
@@ -158,7 +160,8 @@ class PendingCalls:
             decision = self._keep_decision(request, tool)
         cost = 0 if invocation.cost is None else invocation.cost.billionths
         ended = (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets)
-        self._waiting.append(_new(NotedCall, (*ended, decision, cost, origin)))
+        said = (decision, cost, origin, invocation.waited, invocation.attempts)
+        self._waiting.append(_new(NotedCall, (*ended, *said)))
         if len(self._waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
 

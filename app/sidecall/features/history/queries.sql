@@ -3,10 +3,11 @@
 -- name: add_history_counts
 INSERT INTO history_counts (
     tenant, part, unit, period, value, span, errors, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13,
-    c14, c15, cost
+    c14, c15, cost, last_id
 )
 VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+    $25
 )
 ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
     errors = history_counts.errors + excluded.errors, c0 = history_counts.c0 + excluded.c0,
@@ -17,7 +18,9 @@ ON CONFLICT (tenant, part, unit, period, value, span) DO UPDATE SET
     c9 = history_counts.c9 + excluded.c9, c10 = history_counts.c10 + excluded.c10,
     c11 = history_counts.c11 + excluded.c11, c12 = history_counts.c12 + excluded.c12,
     c13 = history_counts.c13 + excluded.c13, c14 = history_counts.c14 + excluded.c14,
-    c15 = history_counts.c15 + excluded.c15, cost = history_counts.cost + excluded.cost
+    c15 = history_counts.c15 + excluded.c15, cost = history_counts.cost + excluded.cost,
+    last_id = CASE WHEN excluded.last_id > history_counts.last_id
+        THEN excluded.last_id ELSE history_counts.last_id END
 
 -- name: add_history_conversation
 INSERT INTO history_conversations (tenant, whose, id, first_at, last_at, calls, errors)
@@ -76,34 +79,23 @@ SELECT b.last_id, substr(b.bodies, w.begin_at, w.size)
 FROM wanted w JOIN history_blocks b ON b.tenant = $1 AND b.last_id = w.last_id
 
 -- name: read_history_counts
-SELECT value, span,
+SELECT part, value, MIN(period), span,
     CAST(SUM(errors) AS BIGINT), CAST(SUM(c0) AS BIGINT), CAST(SUM(c1) AS BIGINT), CAST(SUM(c2) AS BIGINT),
     CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
     CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
     CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
-    CAST(SUM(c15) AS BIGINT), CAST(SUM(cost) AS BIGINT)
+    CAST(SUM(c15) AS BIGINT), CAST(SUM(cost) AS BIGINT), MAX(last_id)
 FROM (
     SELECT * FROM history_counts
-    WHERE tenant = $1 AND part = $2 AND unit = 'day' AND period >= $3 AND period < $4
+    WHERE tenant = $1 AND unit = 'day' AND period >= $2 AND period < $3 AND {where}
     UNION ALL
     SELECT * FROM history_counts
-    WHERE tenant = $1 AND part = $2 AND unit = 'hour' AND period >= $5 AND period < $6
+    WHERE tenant = $1 AND unit = 'hour' AND period >= $4 AND period < $5 AND {where}
     UNION ALL
     SELECT * FROM history_counts
-    WHERE tenant = $1 AND part = $2 AND unit = 'hour' AND period >= $7 AND period < $8
+    WHERE tenant = $1 AND unit = 'hour' AND period >= $6 AND period < $7 AND {where}
 ) AS counted
-GROUP BY value, span
-
--- name: read_history_hours
-SELECT CAST(period AS TEXT), span,
-    CAST(SUM(errors) AS BIGINT), CAST(SUM(c0) AS BIGINT), CAST(SUM(c1) AS BIGINT), CAST(SUM(c2) AS BIGINT),
-    CAST(SUM(c3) AS BIGINT), CAST(SUM(c4) AS BIGINT), CAST(SUM(c5) AS BIGINT), CAST(SUM(c6) AS BIGINT),
-    CAST(SUM(c7) AS BIGINT), CAST(SUM(c8) AS BIGINT), CAST(SUM(c9) AS BIGINT), CAST(SUM(c10) AS BIGINT),
-    CAST(SUM(c11) AS BIGINT), CAST(SUM(c12) AS BIGINT), CAST(SUM(c13) AS BIGINT), CAST(SUM(c14) AS BIGINT),
-    CAST(SUM(c15) AS BIGINT), CAST(SUM(cost) AS BIGINT)
-FROM history_counts
-WHERE tenant = $1 AND part = 'status' AND unit = 'hour' AND period >= $2 AND period < $3
-GROUP BY period, span
+GROUP BY part, value, span, CASE WHEN CAST($8 AS INTEGER) = 1 THEN period END
 
 -- name: forget_history_block
 DELETE FROM history_blocks WHERE number = $1

@@ -14,7 +14,7 @@ from sidecall.features.history.conversations import (
     CountedConversation,
 )
 from sidecall.features.history.memory_store import BlockSearch, HistoryBounds
-from sidecall.features.history.rollups import HOUR, HOURS_OF_DAY, FoundSum, Sum, SummaryPart, Sums
+from sidecall.features.history.rollups import HOUR, HOURS_OF_DAY, OF_CALLER, FoundSum, Sum, Sums, SumSearch
 from sidecall.storage.database import Database, Dialect, Row, first_id
 
 # Blocks that are deleted in one step with their marks, and seconds between counts.
@@ -83,19 +83,19 @@ class SqlBlocks:
         rows = await self.database.read("read_history_bodies", *values, where=", ".join(wanted))
         return {last_id: bytes(bodies) for last_id, bodies in rows}
 
-    async def sum_up(self, tenant: str, by: SummaryPart, first: int, before: int) -> Sequence[FoundSum]:
-        """Return the sums of these hours: of whole days those of days."""
-        if by == "hour":
-            rows = await self.database.read("read_history_hours", tenant, first, before)
-        else:
-            first_day, before_day = -(-first // HOURS_OF_DAY), before // HOURS_OF_DAY
-            if first_day >= before_day:
-                first_day = before_day = -(-before // HOURS_OF_DAY)
-            ends = (first, min(before, first_day * HOURS_OF_DAY)), (max(first, before_day * HOURS_OF_DAY), before)
-            rows = await self.database.read(
-                "read_history_counts", tenant, by, first_day, before_day, *ends[0], *ends[1]
-            )
-        return [FoundSum(value, span, counts) for value, span, *counts in rows]
+    async def sum_up(self, wanted: SumSearch) -> Sequence[FoundSum]:
+        """Return the sums that are wanted: of whole days those of days, unless hours are told apart."""
+        first, before = wanted.first, wanted.before
+        first_day, before_day = -(-first // HOURS_OF_DAY), before // HOURS_OF_DAY
+        if wanted.is_hourly or first_day >= before_day:
+            first_day = before_day = -(-before // HOURS_OF_DAY)
+        ends = (first, min(before, first_day * HOURS_OF_DAY)), (max(first, before_day * HOURS_OF_DAY), before)
+        values = (wanted.tenant, first_day, before_day, *ends[0], *ends[1], int(wanted.is_hourly))
+        # All parts that begin so are those of callers.
+        which = "part = $9" if wanted.part is not None else "substr(part, 1, length(CAST($9 AS TEXT))) = $9"
+        part = wanted.part if wanted.part is not None else OF_CALLER
+        rows = await self.database.read("read_history_counts", *values, part, where=which)
+        return [FoundSum(part, value, hour, span, counts) for part, value, hour, span, *counts in rows]
 
     async def find_conversations(self, search: ConversationSearch) -> Sequence[CountedConversation]:
         """Return conversations, the latest first."""

@@ -10,6 +10,7 @@ from sidecall.features.calls.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import RequestError
+from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
@@ -45,9 +46,9 @@ class RunningCall:
     """A call that this server runs.
 
     `attempt` has to be named at its end. `waits` is true when a client waits who is refused when there is no room;
-    other calls are queued. `has_begun` is true when its tool has started. `accepted` is None until it is stored, or
-    when it was queued; then `describe` returns its entry. `has_ended` is true when only the result has to be written:
-    `end`, or `refusal` if it did not begin. `sender` gets its end, or the news that it waits.
+    other calls are queued. `has_begun` is true when its tool has started; `invocation` is the call then. `accepted` is
+    None until it is stored, or when it was queued; then `describe` returns its entry. `has_ended` is true when only the
+    result has to be written: `end`, or `refusal` if it did not begin. `sender` gets its end, or the news that it waits.
     """
 
     id: str
@@ -60,14 +61,20 @@ class RunningCall:
     is_unwanted: bool = False
     cancelled_by: str = ""
     has_begun: bool = False
+    invocation: Invocation | None = None
     has_ended: bool = False
     end: CallCompletion | None = None
     refusal: RequestError | None = None
     sender: Accepted | None = None
 
-    def note_begin(self) -> None:
+    def note_begin(self, invocation: Invocation) -> None:
         """Note that its tool has begun, so that it may have had effects."""
-        self.has_begun = True
+        self.has_begun, self.invocation = True, invocation
+
+    def measure_end(self, end: CallCompletion) -> None:
+        """Add to its end how long the call waited for its turn, and how often its tool was run."""
+        if self.invocation is not None:
+            end.waited, end.attempts = self.invocation.waited, self.invocation.attempts
 
     def note_end(self) -> None:
         """Note that only its result remains to be written."""

@@ -247,7 +247,7 @@ class Runner:
             return partial(self.writer.hold, running, waiting.approval.id)
         except RequestError as error:
             if isinstance(error, CallRefused):  # Its executor has not started it.
-                running.has_begun = False
+                running.has_begun, running.invocation = False, None
             return await self._refuse(running, request, error)
         except asyncio.CancelledError:
             return self._break_off(running)
@@ -257,6 +257,7 @@ class Runner:
         finally:
             if running.end is not None:
                 running.end.trace_id = request.trace_id or None
+                running.measure_end(running.end)
             if running.end is not None and request.decided is not None:
                 running.end.decision = self.writer.describe(running.record.tool_call, request.decided)
         return None

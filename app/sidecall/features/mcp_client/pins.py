@@ -1,6 +1,6 @@
 """Pins: what an operator has accepted of other servers' tools."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,14 @@ from sidecall.loading.replacing import hold_alone, replace_text
 
 class InvalidPins(SidecallError):
     """The file of pins cannot be used."""
+
+
+class ToolsNotWaiting(Exception):
+    """Some tools do not wait to be accepted, or not as they were seen; none of them where nothing waits at all."""
+
+    def __init__(self, tools: Sequence[str]) -> None:
+        super().__init__(", ".join(tools))
+        self.tools = tools
 
 
 class WaitingTool(BaseModel, defer_build=True):
@@ -103,6 +111,30 @@ class Pins(BaseModel, defer_build=True):
             )
         if not self.waiting[server]:
             del self.waiting[server]
+
+    def accept_all(
+        self, server: str, tools: Mapping[str, str | None] | None = None, *, schema_only: bool = False
+    ) -> list[str]:
+        """Accept tools of a server, and return their names.
+
+        Args:
+            server: The server.
+            tools: Their names, each with the hash that was seen or None; None for all that wait.
+            schema_only: Whether later changes of descriptions are ignored.
+
+        Raises:
+            ToolsNotWaiting: One does not wait, or not with that hash; none is accepted then.
+        """
+        waiting = self.waiting.get(server, {})
+        wanted = dict.fromkeys(waiting) if tools is None else tools
+        unknown = [
+            tool for tool, seen in wanted.items() if tool not in waiting or seen not in (None, waiting[tool].hash)
+        ]
+        if unknown or not wanted:
+            raise ToolsNotWaiting(unknown)
+        for tool in list(wanted):
+            self.accept(server, tool, schema_only)
+        return list(wanted)
 
     def list_kept_words(self, server: str) -> dict[str, str]:
         """List the accepted descriptions that models read instead of the server's present ones."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.mcp_client.link import LinkBounds, LinkChanges
-from sidecall.features.mcp_client.pins import InvalidPins, PinFile
+from sidecall.features.mcp_client.pins import InvalidPins, PinFile, Pins, ToolsNotWaiting
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import CompiledTool
@@ -162,6 +162,32 @@ class Upstream:
             server.end()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    async def read_pins(self) -> Pins:
+        """Read what was accepted, and what waits; nothing where tools are not pinned.
+
+        Raises:
+            InvalidPins: The file cannot be read.
+        """
+        return Pins() if self._pins is None else await SERVER.run(self._pins.read)
+
+    async def accept(self, server: str, tools: Mapping[str, str | None] | None, *, schema_only: bool) -> list[str]:
+        """Accept waiting tools of a server, offer them, and return their names.
+
+        Raises:
+            ToolsNotWaiting: One does not wait, or not as it was seen; none is accepted then.
+            InvalidPins: The file cannot be read or written.
+        """
+        if self._pins is None:
+            raise ToolsNotWaiting(())
+        taken: list[str] = []
+
+        def change(pins: Pins) -> None:
+            taken.extend(pins.accept_all(server, tools, schema_only=schema_only))
+
+        await SERVER.run(self._pins.change, change)
+        self.rejoin()
+        return taken
 
     async def wait_until_tried(self, seconds: float) -> None:
         """Wait until each server has been tried and its tools are offered, up to so long."""

@@ -4,6 +4,7 @@ import asyncio
 import logging.config
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
@@ -13,7 +14,7 @@ from rich.text import Text
 
 from sidecall.cli.starting.serving import refuse_empty
 from sidecall.features.calls.cli_rows import clean
-from sidecall.features.mcp_client.pins import PinFile, Pins
+from sidecall.features.mcp_client.pins import PinFile, ToolsNotWaiting
 from sidecall.features.mcp_server.pipes import PipeServer
 from sidecall.features.telemetry.calls import make_log_config
 from sidecall.kernel.core.errors import SidecallError
@@ -102,21 +103,15 @@ def accept(
 ) -> None:
     """Accept what tools of a server say now; a running server offers them within seconds."""
     taken: list[str] = []
-
-    def change(pins: Pins) -> None:
-        waiting = pins.waiting.get(server, {})
-        unknown = [tool for tool in tools or () if tool not in waiting]
-        if unknown or not waiting:
-            raise NothingWaits(_explain_absence(server, unknown))
-        for tool in list(tools or waiting):
-            pins.accept(server, tool, schema_only)
-            taken.append(tool)
-
-    _open_pins(file).change(change)
+    named = dict.fromkeys(tools) if tools else None
+    try:
+        _open_pins(file).change(lambda pins: taken.extend(pins.accept_all(server, named, schema_only=schema_only)))
+    except ToolsNotWaiting as error:
+        raise NothingWaits(_explain_absence(server, error.tools)) from None
     typer.echo(f"accepted {write_count(len(taken), 'tool')} of {server}: {', '.join(taken)}")
 
 
-def _explain_absence(server: str, unknown: list[str]) -> str:
+def _explain_absence(server: str, unknown: Sequence[str]) -> str:
     named = f" called {' or '.join(unknown)}" if unknown else ""
     return f"No tool of {server}{named} waits; `sidecall mcp-servers list` shows those that do."
 

@@ -80,7 +80,7 @@ class StatusReader:
                 )
                 for name, (one, abandoned) in self._metrics.read_executors().items()
             },
-            mcp_servers=_list_mcp_servers(operation.upstream),
+            mcp_servers=read_mcp_servers(operation.upstream),
             load_errors=list(operation.list_load_errors()),
             tools=self._list_tools(),
             this_minute=operation.minutes.read_this(),
@@ -120,7 +120,8 @@ def show_workspaces(workspaces: Workspaces) -> WorkspacesStatus:
     )
 
 
-def _list_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
+def read_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
+    """Read how each MCP server is whose tools are offered here."""
     return [
         McpServerStatus(
             name=server.name,

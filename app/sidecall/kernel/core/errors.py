@@ -13,6 +13,7 @@
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
     + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
+    + UnknownMcpServer, NothingWaits
     + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, BudgetSpent, TooManyApprovals, PartUnavailable in
       `app/sidecall/kernel/core/overload.py`
     + RangeUnsatisfiable in `app/sidecall/features/contents/ranges.py`
@@ -244,6 +245,18 @@ class InvalidDecision(RequestError):
     """The decision does not fit the call."""
 
     problem = (422, "invalid-decision")
+
+
+class UnknownMcpServer(RequestError):
+    """There is no such MCP server whose tools are offered here."""
+
+    problem = (404, "unknown-mcp-server")
+
+
+class NothingWaits(RequestError):
+    """There is nothing of that kind to accept."""
+
+    problem = (409, "nothing-waits")
 
 
 class UnknownContent(RequestError):

@@ -68,12 +68,12 @@ class CallRequest(Struct):
     that a tool saved when it asked a person, and `reply` their answer. `resumes` is the id of the approval for which
     the call waited; `decided` is the decision, also for all such calls.
 
-    `listener` receives progress, `begins` is called when the tool begins. `deadline` is the sender's, and shortens the
-    tool's. `id` is the invocation's; `is_counted` says that its quota was already taken, `is_remembered` that the call
-    is durable. The result counts against `holder` until the sender releases it, or while it is made; `pinned` are the
-    allowed contract hashes. `known_as` identifies a call that has waited if its sender gave no id. `wants_value` says
-    that the result may be read as a value. `origin` is set where the call came with an earlier
-    request, `trace_id` once its span has begun.
+    `listener` receives progress, `begins` is called with the invocation when the tool begins. `deadline` is the
+    sender's, and shortens the tool's. `id` is the invocation's; `is_counted` says that its quota was already taken,
+    `is_remembered` that the call is durable. The result counts against `holder` until the sender releases it, or while
+    it is made; `pinned` are the allowed contract hashes. `known_as` identifies a call that has waited if its sender
+    gave no id. `wants_value` says that the result may be read as a value. `origin` is set where the call came with an
+    earlier request, `trace_id` once its span has begun.
     """
 
     call: ToolCall
@@ -97,7 +97,7 @@ class CallRequest(Struct):
     is_counted: bool = False
     is_remembered: bool = False
     known_as: str | None = None
-    begins: Callable[[], None] | None = None
+    begins: Callable[["Invocation"], None] | None = None
     wants_value: bool = False
     origin: CallOrigin | None = None
     trace_id: str = ""
@@ -182,7 +182,7 @@ class Invocation(Struct):
     values: Mapping[str, Any] = NOTHING  # validate
     verdicts: Sequence[dict[str, Any]] = ()  # guard_input, guard_output
     is_told: bool = False  # run_on_start
-    attempts: int = 0  # execute
+    attempts: int = 0  # execute: how often the tool was run
     is_given_up: bool = False  # execute
     output: Any = None  # execute, guard_output
     notes: Sequence[str] = ()  # format_output

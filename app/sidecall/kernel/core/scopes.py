@@ -16,7 +16,8 @@ SERVER_SCOPES: Mapping[str, str] = {
     READ: "read the calls of everybody in one's tenant, and their history",
     DECIDE: "see the approvals of one's tenant, and decide about the calls of others",
     DECIDE_OWN: "approve one's own calls too",
-    OPERATE: "read the metrics, the status, the audit and all of `/readyz`, load tools again; with `calls:read`, "
+    OPERATE: "read the metrics, the status, the audit and all of `/readyz`, load tools again, accept those of MCP "
+    "servers; with `calls:read`, "
     "cancel others' calls",
 }
 

@@ -334,7 +334,7 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     }
     if invocation.verdicts:
         said["guardrails"] = list(invocation.verdicts)
-    if invocation.attempts:
+    if invocation.attempts and invocation.tool.options.retry is not None:
         said["attempts"] = invocation.attempts
     usage = find_usage(invocation)
     if usage is not None and usage.requests:

@@ -130,6 +130,16 @@ class CallEntry(BaseModel, defer_build=True):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     duration_ms: float | None = Field(default=None, description="From its start to its end.")
+    queue_ms: float | None = Field(
+        default=None,
+        description="How long it waited for its turn: for a place among the calls, a thread or a process, and a "
+        "remembered call in the queue before that; null where that is not kept.",
+    )
+    attempts: int | None = Field(
+        default=None,
+        description="How often its tool was run: more than once where its author lets it be tried again, 0 for a call "
+        "that was refused before or answered with what was kept; null where that is not kept.",
+    )
     cost: float | None = Field(
         default=None, description="What it has cost, in the operator's currency; null if it has not run."
     )
@@ -220,7 +230,8 @@ class CallCompletion:
     """How an attempt at a call ended; `text` is its answer as JSON once it was serialized, so that this is done once.
 
     `never_ran` is true when it waited for a person and its tool was not started; `decision` is the person's decision.
-    `trace_id` is the trace of its span.
+    `trace_id` is the trace of its span. `waited` is for how many seconds it waited for its turn once it was begun, and
+    `attempts` how often its tool was run.
     """
 
     status: CallStatus
@@ -230,6 +241,8 @@ class CallCompletion:
     never_ran: bool = False
     decision: CallDecision | None = None
     trace_id: str | None = None
+    waited: float = 0.0
+    attempts: int = 0
 
     @property
     def cost(self) -> int:
@@ -283,6 +296,19 @@ def measure_ms(started: datetime, ended: datetime) -> float:
     return round((ended - started).total_seconds() * 1000, 3)
 
 
+def measure_queue(waited: float, accepted: datetime, started: datetime | None, attempt: int) -> float:
+    """Return for how many milliseconds a remembered call waited for its turn.
+
+    Args:
+        waited: Seconds that it waited once it was begun.
+        accepted: When it was accepted.
+        started: When it was begun last; None if it never was.
+        attempt: How often it was begun. Before a second time it has run already, or waited for a person.
+    """
+    queued = measure_ms(accepted, started) if started is not None and attempt <= 1 else 0.0
+    return round(queued + waited * 1000, 3)
+
+
 def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
     """Return the entry of a call that ended at this time, in seconds since 1970."""
     started = entry.started_at or entry.created_at
@@ -296,6 +322,8 @@ def end_entry(entry: CallEntry, end: CallCompletion, at: float) -> CallEntry:
         "started_at": started,
         "ended_at": ended,
         "duration_ms": measure_ms(started, ended),
+        "queue_ms": measure_queue(end.waited, entry.created_at, entry.started_at, entry.attempt),
+        "attempts": end.attempts,
         "cost": to_number(end.cost),
         "trace_id": end.trace_id or entry.trace_id,
     }

@@ -42,7 +42,13 @@ PAGES = (
     Page("approvals", "approvals:list_approvals", DECIDE, label="Approvals", key="a"),
     Page("approvals/rules", "approvals:list_rules", DECIDE),
     Page("approvals/{id}", "approvals:show_approval"),
+    Page("calls", "calls:list_calls", label="Calls", key="c"),
+    Page("calls/{id}", "call:show_call"),
+    Page("conversations", "conversations:list_conversations", label="Conversations", key="v"),
+    Page("conversations/{id}", "conversations:show_conversation"),
     Page("health", "health:show_health", OPERATE, label="Health", key="h"),
+    Page("audit", "operation:list_audit", OPERATE, label="Audit", key="u"),
+    Page("mcp-servers", "operation:list_mcp_servers", OPERATE, label="MCP", key="m"),
     Page("session", "session:show_session", label="Session", key="s"),
 )
 _PART = re.compile(r"\{(\w+)\}")

@@ -35,7 +35,7 @@ async def run_again(executor: Executor, invocation: Invocation, retry: Retry) ->
     )
     async for attempt in attempts:
         with attempt:
-            invocation.attempts += 1
+            invocation.attempts = attempt.retry_state.attempt_number
             output = await executor.run(invocation)
     return output
 

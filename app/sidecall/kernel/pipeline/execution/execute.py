@@ -42,11 +42,12 @@ class Execute:
             raise make_timeout(invocation)  # It is no longer awaited, so it need not begin.
         begins = invocation.request.begins
         if begins is not None:
-            begins()
+            begins(invocation)
         if invocation.tool.options.cost:
             open_cost(invocation).add(invocation.tool.options.cost)
         executor = self._executors[invocation.tool.executor]
         retry = invocation.tool.options.retry
+        invocation.attempts = 1
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
         results = invocation.services.results
         if results is not None and results.used and invocation.tool.name in results.large:

@@ -49,6 +49,10 @@ class Readiness(BaseModel, defer_build=True):
     mcp_tools_waiting: int | None = Field(
         default=None, description="How many of their tools have changed and wait for an operator."
     )
+    load_errors: list[str] | None = Field(
+        default=None,
+        description="Why the tools' files could not be loaded again when they last changed; the tools of before serve.",
+    )
     sandbox: SandboxStatus | None = Field(
         default=None, description="The sandbox, as it was tried, where there are tools that need one."
     )
