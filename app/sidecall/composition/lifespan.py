@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from sidecall.composition.features import Features
+from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.no_history import NoHistory
@@ -65,6 +66,8 @@ def build_lifespan(
     dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
 
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
+    changed = ChangedTools(parts.approvals, parts.registry)
+    changes.hear(changed.look)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -84,6 +87,7 @@ def build_lifespan(
                 parts.documents.following(parts.registry, announce_new_tools),
                 sweeping(parts.workspaces),
                 features.running(),
+                changed.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
                 _open_to_requests(app, parts)
@@ -203,6 +207,8 @@ _STUCK = "Seconds for which code on the event loop held up everything, in stretc
 
 _LOST = "Spans that their collector has not taken."
 
+_OLDEST = "Seconds for which the oldest of them waits; 0 where none does."
+
 _WAITING = "Calls that wait for a person, of all tenants and servers of the store."
 
 _DROPPED = "Calls that are not in the history, since there was no room for them."
@@ -223,6 +229,8 @@ def build_metrics(
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
     metrics.add_gauge("sidecall_approvals_waiting", _WAITING, lambda: metrics.waiting_approvals)
+    metrics.add_gauge("sidecall_approvals_pending", _WAITING, lambda: metrics.waiting_approvals)
+    metrics.add_gauge("sidecall_approvals_oldest_seconds", _OLDEST, lambda: metrics.oldest_approval)
     if lifecycle is not None:  # Other servers do not count them.
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))

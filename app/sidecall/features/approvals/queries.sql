@@ -16,7 +16,9 @@ SELECT
 FROM approvals
 
 -- name: count_waiting_approvals
-SELECT count(*), min(expires_at)
+SELECT count(*), min(expires_at), (
+    SELECT listed FROM approvals WHERE status = 'pending' AND expires_at > $1 ORDER BY number LIMIT 1
+)
 FROM approvals
 WHERE status = 'pending' AND expires_at > $1
 
@@ -58,12 +60,59 @@ SELECT record
 FROM approvals
 WHERE id = $1 AND is_running = 1 AND owner = $2
 
--- name: list_approvals
+-- name: list_approvals (sqlite)
 SELECT number, listed
-FROM approvals
+FROM (
+        SELECT *, json_extract(listed, '$.tool_call.name') AS tool,
+            json_extract(listed, '$.requested_by') AS requested_by
+        FROM approvals
+) AS approvals
 WHERE number > $1 AND tenant = $4 AND (expires_at > $2 OR is_running = 1) {where}
 ORDER BY number
 LIMIT $3
+
+-- name: list_approvals (postgres)
+SELECT number, listed
+FROM (
+        SELECT *, CAST(listed AS json) #>> '{tool_call,name}' AS tool,
+            CAST(listed AS json) ->> 'requested_by' AS requested_by
+        FROM approvals
+) AS approvals
+WHERE number > $1 AND tenant = $4 AND (expires_at > $2 OR is_running = 1) {where}
+ORDER BY number
+LIMIT $3
+
+-- name: count_listed_approvals (sqlite)
+SELECT count(*)
+FROM (
+        SELECT *, json_extract(listed, '$.tool_call.name') AS tool,
+            json_extract(listed, '$.requested_by') AS requested_by
+        FROM approvals
+) AS approvals
+WHERE number > $1 AND tenant = $4 AND (expires_at > $2 OR is_running = 1) {where}
+    AND $3 = 0
+
+-- name: count_listed_approvals (postgres)
+SELECT count(*)
+FROM (
+        SELECT *, CAST(listed AS json) #>> '{tool_call,name}' AS tool,
+            CAST(listed AS json) ->> 'requested_by' AS requested_by
+        FROM approvals
+) AS approvals
+WHERE number > $1 AND tenant = $4 AND (expires_at > $2 OR is_running = 1) {where}
+    AND $3 = 0
+
+-- name: list_waiting_tools (sqlite)
+SELECT json_extract(listed, '$.tool_call.name') AS tool, json_extract(listed, '$.tool_hash') AS hash, count(*)
+FROM approvals
+WHERE status = 'pending' AND expires_at > $1 AND json_extract(listed, '$.sign_in') IS NULL
+GROUP BY 1, 2
+
+-- name: list_waiting_tools (postgres)
+SELECT CAST(listed AS json) #>> '{tool_call,name}' AS tool, CAST(listed AS json) ->> 'tool_hash' AS hash, count(*)
+FROM approvals
+WHERE status = 'pending' AND expires_at > $1 AND CAST(listed AS json) ->> 'sign_in' IS NULL
+GROUP BY 1, 2
 
 -- name: list_ended_approvals
 SELECT number, id, size

@@ -2,12 +2,19 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 
 from sidecall.features.approvals.decision_tracker import DecisionTracker, ExpiredCalls
-from sidecall.features.approvals.packing import EXPIRED_SHOWN, EndedApprovals, PackedApproval, expire, read_packed
-from sidecall.features.calls.entry import to_datetime
+from sidecall.features.approvals.packing import (
+    EXPIRED_SHOWN,
+    EndedApprovals,
+    PackedApproval,
+    describe_waiting,
+    expire,
+    read_packed,
+    read_time,
+)
 from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -15,7 +22,14 @@ from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooM
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
+from sidecall.kernel.ports.approvals.stores import (
+    NO_FILTERS,
+    ApprovalPage,
+    ListedApproval,
+    OnOrphan,
+    WaitingApprovals,
+    WaitingTool,
+)
 from sidecall.storage.database import Database
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.
@@ -127,8 +141,14 @@ class SqlApprovals:
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
-        [(count, first)] = await self._database.read("count_waiting_approvals", self._clock())
-        return WaitingApprovals(waiting=count, next_expires_at=None if first is None else to_datetime(first))
+        now = self._clock()
+        [(count, first, asked)] = await self._database.read("count_waiting_approvals", now)
+        return describe_waiting(count, first, None if asked is None else now - read_time(asked))
+
+    async def list_waiting_tools(self) -> Sequence[WaitingTool]:
+        """List the tools of the calls that wait for a person, of all tenants."""
+        rows = await self._database.read("list_waiting_tools", self._clock())
+        return [WaitingTool(*row) for row in rows]
 
     async def list(
         self,
@@ -138,23 +158,28 @@ class SqlApprovals:
         cursor: str | None = None,
         *,
         with_expired: bool = False,
+        matching: Mapping[str, str] = NO_FILTERS,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         if status == "expired" or with_expired:
             with suppress(StoreUnavailable):  # What can be read is shown all the same.
                 await self.forget()
-        values = (int(cursor or 0), self._clock(), limit + 1, tenant)
-        living = ("" if with_expired else "AND status <> 'expired'", ())
-        of_status = ("AND status = $5", (status,)) if status is not None else living
-        rows = await self._database.read("list_approvals", *values, *of_status[1], where=of_status[0])
+        wanted = dict(matching) if status is None else {"status": status, **matching}
+        where = "" if with_expired or status is not None else "AND status <> 'expired' "
+        where += " ".join(f"AND {name} = ${number}" for number, name in enumerate(wanted, 5))
+        now, after = self._clock(), int(cursor or 0)
+        rows = await self._database.read("list_approvals", after, now, limit + 1, tenant, *wanted.values(), where=where)
+        [(total,)] = await self._database.read(
+            "count_listed_approvals", 0, now, 0, tenant, *wanted.values(), where=where
+        )
         listed: list[ListedApproval] = []
         size = last = 0
         for number, text in rows:
             if len(listed) == limit or size >= _PAGE_BYTES:
-                return ApprovalPage(listed, str(last))
+                return ApprovalPage(listed, str(last), total)
             listed.append(ListedApproval.model_validate_json(text))
             size, last = size + len(text), number
-        return ApprovalPage(listed)
+        return ApprovalPage(listed, None, total)
 
     async def decide(self, approval_id: str, decision: Decision, by: str) -> ApprovalRecord:
         """Claim the decision; of several concurrent ones, in any process, one succeeds.
