@@ -7,7 +7,9 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall import tool
+from sidecall import Registry, tool
+from sidecall.main import create_app
+from sidecall.settings import Settings
 from tests.kit.clients import MakeClient
 from tests.kit.problems import read_problem
 from tests.kit.waiting import until
@@ -28,12 +30,14 @@ def _make(unit: str) -> Any:
     return tool(requires_approval=True)(pay)
 
 
-async def _wait_and_restart(serve: MakeClient, folder: Path, store: str, *tools: Any) -> tuple[httpx.AsyncClient, str]:
+async def _wait_and_restart(make_client: MakeClient, folder: Path, *tools: Any) -> tuple[httpx.AsyncClient, str]:
     """Have a call in cents wait, and start a server with other tools on the same store."""
-    kept = {"store": store or f"sqlite:///{folder / 'kept.db'}"}
-    first = await serve(_make("cents"), **kept)
-    place = (await first.post("/tool_calls", json=CALL)).headers["Location"]
-    return await serve(*tools, **kept), place
+    kept = f"sqlite:///{folder / 'kept.db'}"
+    app = create_app(Settings(store=kept), Registry([_make("cents")]))
+    transport = httpx.ASGITransport(app=app)
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://x") as first:
+        place = (await first.post("/tool_calls", json=CALL)).headers["Location"]
+    return await make_client(*tools, store=kept), place
 
 
 @pytest.mark.parametrize(
@@ -51,10 +55,10 @@ async def _wait_and_restart(serve: MakeClient, folder: Path, store: str, *tools:
     ],
 )
 async def test_another_tool_is_decided_about_by_its_hash(
-    serve: MakeClient, tmp_path: Path, decision: dict[str, Any], status: int, content: str | None
+    make_client: MakeClient, tmp_path: Path, decision: dict[str, Any], status: int, content: str | None
 ) -> None:
     """Nothing runs, and the call goes on waiting, until a decision names the tool as it is now."""
-    client, place = await _wait_and_restart(serve, tmp_path, "", _make("euros"))
+    client, place = await _wait_and_restart(make_client, tmp_path, _make("euros"))
     shown = (await client.get(place)).json()
     refused = (await client.post(place, json=APPROVE)).json()
     hashes = {"old": refused["asked"]["hash"], "new": refused["current"]["hash"]}
@@ -78,9 +82,9 @@ async def test_another_tool_is_decided_about_by_its_hash(
         assert content in response.json()["message"]["content"] or decision["decision"] == "reject"
 
 
-async def test_the_same_tool_is_decided_about_without_its_hash(serve: MakeClient, tmp_path: Path) -> None:
+async def test_the_same_tool_is_decided_about_without_its_hash(make_client: MakeClient, tmp_path: Path) -> None:
     """After a restart, too; naming its hash is as good."""
-    client, place = await _wait_and_restart(serve, tmp_path, "", _make("cents"))
+    client, place = await _wait_and_restart(make_client, tmp_path, _make("cents"))
     shown = (await client.get(place)).json()
 
     decided = await client.post(place, json=APPROVE | {"hash": shown["tool_hash"]})
@@ -98,16 +102,16 @@ async def test_the_same_tool_is_decided_about_without_its_hash(serve: MakeClient
     ],
 )
 async def test_the_log_says_what_waits_for_other_tools(
-    serve: MakeClient, tmp_path: Path, caplog: pytest.LogCaptureFixture, tools: tuple[str, ...], text: str
+    make_client: MakeClient, tmp_path: Path, caplog: pytest.LogCaptureFixture, tools: tuple[str, ...], text: str
 ) -> None:
     """At the start."""
     with caplog.at_level(logging.WARNING, "sidecall"):
-        await _wait_and_restart(serve, tmp_path, "", *map(_make, tools))
+        await _wait_and_restart(make_client, tmp_path, *map(_make, tools))
         await until(lambda: any(text in record.getMessage() for record in caplog.records))
 
 
 @pytest.mark.parametrize("store", ["memory", "file"])
-async def test_lists_are_narrowed_and_counted(serve: MakeClient, tmp_path: Path, store: str) -> None:
+async def test_lists_are_narrowed_and_counted(make_client: MakeClient, tmp_path: Path, store: str) -> None:
     """By tool, by requester and by status; the header counts all pages."""
 
     @tool(requires_approval=True)
@@ -116,7 +120,7 @@ async def test_lists_are_narrowed_and_counted(serve: MakeClient, tmp_path: Path,
         return f"{amount}"
 
     kept = {} if store == "memory" else {"store": f"sqlite:///{tmp_path / 'kept.db'}"}
-    client = await serve(_make("cents"), refund, **kept)
+    client = await make_client(_make("cents"), refund, **kept)
     for number in range(3):
         await client.post("/tool_calls", json=CALL | {"id": str(number)})
     await client.post("/tool_calls", json=CALL | {"name": "refund", "id": "9"})
