@@ -12,7 +12,7 @@
     + UnknownTool, MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
-    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
+    + UnknownApproval, ApprovalConflict, ToolChanged, InvalidDecision, UnknownContent
     + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, BudgetSpent, TooManyApprovals, PartUnavailable in
       `app/sidecall/kernel/core/overload.py`
     + RangeUnsatisfiable in `app/sidecall/features/contents/ranges.py`
@@ -182,6 +182,10 @@ class UnknownApproval(RequestError):
 
 class ApprovalConflict(RequestError):
     """The approval cannot be decided like this any more."""
+
+
+class ToolChanged(ApprovalConflict):
+    """The tool is not the one that was asked about."""
 
 
 class InvalidDecision(RequestError):

@@ -77,6 +77,8 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
         "sidecall_build_info": "gauge",
         "sidecall_log_lines_dropped": "counter",
         "sidecall_store_usable": "gauge",
+        "sidecall_approvals_oldest_seconds": "gauge",
+        "sidecall_approvals_pending": "gauge",
         "sidecall_approvals_waiting": "gauge",
         "sidecall_requests": "counter",
         "sidecall_history_calls_dropped": "counter",
