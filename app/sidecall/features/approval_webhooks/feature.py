@@ -33,7 +33,7 @@ async def run(host: Host) -> AsyncIterator[None]:
 
 FEATURE = Feature(
     name="approval_webhooks",
-    needs=("approvals", "webhooks"),
+    needs=("approvals",),
     settings_off={"approval_webhooks": None},
     run=run,
 )
