@@ -19,9 +19,12 @@ from trials.durable.clients import Clients
 from trials.durable.home import Home, homes
 from trials.finding import Finding
 
-_EVENTS = ("approval.requested", "approval.expiring", "approval.decided")
+_EXPIRING = "approval.expiring"
+_EVENTS = ("approval.requested", _EXPIRING, "approval.decided")
 # Seconds from the question to the second message, half of those for which an approval waits.
-_HALF = 100.0
+_HALF = 150.0
+# Seconds for which the receiver is away.
+_AWAY = 60.0
 # Seconds after the receiver is back: of the fourth try, and those that a machine with more to do may take.
 _PATIENCE = 300.0
 _BUSY = 60.0
@@ -145,37 +148,35 @@ async def _tell_shortly(trial: _Trial, count: int) -> Finding:
 
 async def _tell_for_minutes(trial: _Trial, count: int) -> Finding:
     """Have it be away for a minute in which some are asked, some expire soon, and others are decided."""
-    third = count // 3
-    loop = asyncio.get_running_loop()
+    third, now = count // 3, asyncio.get_running_loop().time
     await trial.come()
     await trial.start()
-    began = loop.time()
     async with trial.clients() as clients:
         early = await trial.ask(clients, third)
-        await asyncio.sleep(40.0)
+        await asyncio.sleep(20.0)
         later = await trial.ask(clients, third)
-        await asyncio.sleep(began + _HALF + 20.0 - loop.time())
+        soon = now() + _HALF
+        await until(lambda: trial.count(_EXPIRING) >= third, _PATIENCE)
         trial.leave()
-        back = loop.call_later(60.0, lambda: tasks.append(asyncio.ensure_future(trial.come())))
-        tasks: list[asyncio.Future[None]] = []
-        asked = asyncio.ensure_future(trial.ask(clients, count - 2 * third))
-        deciding = asyncio.ensure_future(trial.decide(clients, early))
+        back = now() + _AWAY
+        changing = asyncio.gather(trial.ask(clients, count - 2 * third), trial.decide(clients, early))
         await asyncio.sleep(0.5)
         await trial.kill()
-        late = await asked
-        await deciding
-        await asyncio.sleep(max(0.0, back.when() + 10.0 - loop.time()))
+        late, _ = await changing
+        await asyncio.sleep(back - now())
+        await trial.come()
+        await asyncio.sleep(soon + 10.0 - now())
         await trial.decide(clients, later)
-        await asyncio.sleep(max(0.0, back.when() + 60.0 - loop.time()))
+        await _hear_all(trial, _PATIENCE, _EVENTS[:2])
         await trial.decide(clients, late)
         await _hear_all(trial, _PATIENCE)
     trial.leave()
     return _judge(trial, "the receiver away for a minute")
 
 
-async def _hear_all(trial: _Trial, seconds: float) -> None:
+async def _hear_all(trial: _Trial, seconds: float, events: Sequence[str] = _EVENTS) -> None:
     with suppress(TimeoutError):
-        await until(lambda: all(trial.count(event) == len(trial.ids) for event in _EVENTS), seconds)
+        await until(lambda: all(trial.count(event) == len(trial.ids) for event in events), seconds)
 
 
 def _judge(trial: _Trial, how: str) -> Finding:
