@@ -104,7 +104,7 @@ class CallApproval:
     """A call that waits for a person, and the result; `document` is the server's complete answer."""
 
     id: str
-    status: Literal["pending", "approved", "rejected"]
+    status: Literal["pending", "approved", "rejected", "expired", "cancelled"]
     tool_call: dict[str, Any]
     description: str | None = None
     preview: Any = None

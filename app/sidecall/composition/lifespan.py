@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from sidecall.composition.features import Features
+from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.calls.remembered import show_entry
 from sidecall.features.history.no_history import NoHistory
@@ -62,10 +63,9 @@ def build_lifespan(
 ) -> Lifespan:
     """Build the lifespan of the application: its startup and shutdown."""
     ledger = parts.operation.ledger
-    keys = map(read_key, settings.webhook_keys)
-    dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
-
+    dispatcher, late = _build_dispatcher(settings, parts, ledger), LateSteps()
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
+    changed = ChangedTools(parts.approvals, parts.registry, changes.hear)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -85,6 +85,7 @@ def build_lifespan(
                 parts.documents.following(parts.registry, announce_new_tools),
                 sweeping(parts.workspaces),
                 features.running(),
+                changed.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
                 _open_to_requests(app, parts)
@@ -153,6 +154,11 @@ def _follow(
     return follow_files(parts.registry, places, use_entry_points, announce_new_tools, enabled=settings.reload)
 
 
+def _build_dispatcher(settings: Settings, parts: Parts, ledger: Ledger) -> WebhookDispatcher:
+    keys = [read_key(key) for key in settings.webhook_keys]
+    return WebhookDispatcher(ledger, parts.receivers, keys, partial(_show_call, parts))
+
+
 def _show_call(parts: Parts, entry: CallEntry) -> bytes:
     return show_entry(parts.add_tags(entry))
 
@@ -206,6 +212,8 @@ _STUCK = "Seconds for which code on the event loop held up everything, in stretc
 
 _LOST = "Spans that their collector has not taken."
 
+_OLDEST = "Seconds for which the oldest of them waits; 0 where none does."
+
 _WAITING = "Calls that wait for a person, of all tenants and servers of the store."
 
 _DROPPED = "Calls that are not in the history, since there was no room for them."
@@ -226,6 +234,8 @@ def build_metrics(
     metrics.add_gauge("sidecall_queue_length", "Calls that wait to be let in.", lambda: admission.waiting)
     metrics.add_gauge("sidecall_store_usable", "Whether the store can be used.", lambda: ledger.trouble is None)
     metrics.add_gauge("sidecall_approvals_waiting", _WAITING, lambda: metrics.waiting_approvals)
+    metrics.add_gauge("sidecall_approvals_pending", _WAITING, lambda: metrics.waiting_approvals)
+    metrics.add_gauge("sidecall_approvals_oldest_seconds", _OLDEST, lambda: metrics.oldest_approval)
     if lifecycle is not None:  # Other servers do not count them.
         connections, requests = lifecycle.connections, lifecycle.in_flight
         metrics.add_gauge("sidecall_connections", "Connections that are open.", lambda: len(connections))

@@ -102,7 +102,7 @@ export interface ToolMessage {
 /** A call that waits for a person, and what became of it. */
 export interface Approval {
   id: string;
-  status: "pending" | "approved" | "rejected" | "expired";
+  status: "pending" | "approved" | "rejected" | "expired" | "cancelled";
   /** Which of its tool's questions waits, from 1; absent where the server is older. */
   question?: number;
   tool_call: { name: string; args: Json; id?: string | null };
@@ -191,7 +191,7 @@ export class Turn {
 export class ApprovalDesk {
   private constructor();
   /** Of `pending` ones, unless something else is said; `null` means all. */
-  list(status?: "pending" | "approved" | "rejected" | "expired" | null): Promise<Approval[]>;
+  list(status?: "pending" | "approved" | "rejected" | "expired" | "cancelled" | null): Promise<Approval[]>;
   show(id: string): Promise<Approval>;
   decide(id: string, verdict: ApprovalVerdict): Promise<Approval>;
   approve(id: string, how?: { args?: Sent | undefined; reason?: string | undefined }): Promise<Approval>;

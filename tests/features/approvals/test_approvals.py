@@ -84,10 +84,23 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "preview_error": None,
         "payload": None,
         "sign_in": None,
+        "tool_hash": (await client.get("/tools/delete_order")).json()["hash"],
         "asked_args": None,
         "message": None,
     }
-    assert (await client.get(response.headers["Location"])).json() == approval
+
+
+async def test_an_approval_has_the_tool_that_a_decision_is_about(client: httpx.AsyncClient) -> None:
+    """As the model reads it."""
+    approval = (await client.post("/tool_calls", json=_call())).json()
+
+    shown = (await client.get(f"/approvals/{approval['id']}")).json()
+    described = (await client.get("/tools/delete_order")).json()
+    assert shown == approval | {
+        "tool_state": "same",
+        "tool_description": "Delete an order.",
+        "args_schema": described["args_schema"],
+    }
 
 
 async def test_an_approved_call_is_answered_to_the_person_and_to_the_client(client: httpx.AsyncClient) -> None:

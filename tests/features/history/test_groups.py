@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import httpx
 import pytest
-from sidecall.features.calls.entry import CallFilter
 
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR, SummaryPart
+from sidecall.kernel.ports.call_entry import CallFilter
 from tests.features.history.made import keep, make_blocks, opened
 from tests.features.history.past import add, call, say
 from tests.features.history.test_sums import EVER, hour_of, make_calls, value_of

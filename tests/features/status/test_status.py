@@ -96,7 +96,7 @@ async def test_a_server_that_has_just_started(make_client: MakeClient) -> None:
     }  # fmt: skip
     assert found["calls"] == {"running": 0, "most_running": 7, "waiting": 0, "most_waiting": 9}
     assert found["jobs"] == {"running": 0, "most_running": 100, "waiting": 0, "most_waiting": 10_000}
-    assert found["approvals"] == {"waiting": 0, "next_expires_at": None}
+    assert found["approvals"] == {"waiting": 0, "pending": 0, "next_expires_at": None, "oldest_seconds": None}
     assert found["load_errors"] == []
     assert found["store"] == {"kind": "memory", "usable": True, "trouble": None, "unusable_since": None}
     assert found["history"] == {**found["store"], "mode": "meta", "dropped": 0}

@@ -269,4 +269,4 @@ async def test_the_examples_of_decisions_decide(make_client: MakeClient, name: s
 
     assert (approval["status"], approval["message"]["content"]) == (status, content)
     assert set(_request_examples("decide_approval")) == {"approve", "edit", "reject"}
-    assert approval.keys() == waiting.json().keys()
+    assert approval.keys() == waiting.json().keys() | {"tool_state", "tool_description", "args_schema"}

@@ -17,6 +17,10 @@ approvals = typer.Typer(help="Decide about calls that wait for a person; alone i
 Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
 ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
 QuestionNumber = Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only if it still asks this.")]
+Hash = Annotated[
+    str | None,
+    typer.Option("--hash", metavar="HASH", help="The tool's definition that you have read, if it has changed."),
+]
 WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id, help="The approval.")]
 
 
@@ -24,6 +28,8 @@ WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id,
 def list_approvals(
     ctx: typer.Context,
     status: Annotated[ApprovalStatus, typer.Option(help="Those in this status.")] = "pending",
+    tool: Annotated[str | None, typer.Option(help="Calls of this tool.")] = None,
+    requested_by: Annotated[str | None, typer.Option(help="Calls that this caller has sent.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most approvals that are listed.")] = 100,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -33,7 +39,8 @@ def list_approvals(
         refuse_misplaced(ctx)
         return
     with reach(url) as client:
-        found = list_pages(client, "/approvals", limit, {"status": status})
+        wanted = {"status": status, "tool": tool, "requested_by": requested_by}
+        found = list_pages(client, "/approvals", limit, {name: it for name, it in wanted.items() if it is not None})
     if as_json:
         print_json(found)
     else:
@@ -62,10 +69,11 @@ def approve(
     always: Always = False,
     expires_in: ExpiresIn = None,
     question: QuestionNumber = None,
+    hash: Hash = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Approve a call, wait until it has run, and print the approval with its answer."""
-    rule = {"always": always or None, "expires_in": expires_in, "question": question}
+    rule = {"always": always or None, "expires_in": expires_in, "question": question, "hash": hash}
     _decide(url, approval_id, {"decision": "approve", "args": _read_args(args), "reason": reason, **rule})
 
 
@@ -76,10 +84,11 @@ def reject(
     always: Always = False,
     expires_in: ExpiresIn = None,
     question: QuestionNumber = None,
+    hash: Hash = None,
     url: Url = DEFAULT_URL,
 ) -> None:
     """Reject a call, and print the approval."""
-    rule = {"always": always or None, "expires_in": expires_in, "question": question}
+    rule = {"always": always or None, "expires_in": expires_in, "question": question, "hash": hash}
     _decide(url, approval_id, {"decision": "reject", "reason": reason, **rule})
 
 

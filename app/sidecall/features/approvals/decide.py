@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from uuid_utils import uuid7
 
+from sidecall.features.approvals.asked_tool import find_tool, require_same
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.entry import AuditAction
 from sidecall.kernel.core.context import Caller
@@ -83,6 +84,7 @@ async def decide(
         UnknownApproval: There is none in the tenant of the person who decides.
         MissingScope: The caller may not approve their own calls.
         ApprovalConflict: It is decided already, or asks something else by now.
+        ToolChanged: The tool is not the one that was asked about, and the decision does not name its hash.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
@@ -94,9 +96,9 @@ async def decide(
     call = record.require_asked(decision.question)
     # If the tool asks something else before this is noted, that question is still undecided.
     decision = decision.model_copy(update={"question": record.approval.question})
-    _refuse_unclear(record, decision)
-    _refuse_instead_of_sign_in(record, decision)
-    keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), approval_id, decision, by)
+    require_same(find_tool(pipeline, record), record, decision)
+    _refuse_unfit(record, decision)
+    keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), record, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
         rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
@@ -145,14 +147,14 @@ class _NewDecision:
 
     terms: DecisionTerms
     rule: ApprovalRule | None
-    approval_id: str
+    record: ApprovalRecord
     decision: Decision
     by: Caller
 
     async def keep(self) -> None:
         if self.terms.rules is not None and self.rule is not None:
             await self.terms.rules.keep(self.rule)
-        await self.terms.record(self.approval_id, self.decision, self.by, self.rule)
+        await self.terms.record(self.record.approval.id, self.decision, self.by, self.rule)
 
 
 @asynccontextmanager
@@ -169,6 +171,8 @@ async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision
     """Admit the call, and store a decision for later calls."""
     entered = await pipeline.gate.enter(request)
     try:
+        if isinstance(entered, Ticket):  # It may have been reloaded since.
+            require_same(entered.plan.tool, keeping.record, keeping.decision)
         await keeping.keep()
     except BaseException:
         if isinstance(entered, Ticket):
@@ -198,7 +202,14 @@ def _refuse_unclear(record: ApprovalRecord, decision: Decision) -> None:
         raise InvalidDecision(f"{record.asked.name} is no tool of this server, so it is decided about each time.")
 
 
-def _refuse_instead_of_sign_in(record: ApprovalRecord, decision: Decision) -> None:
+def _refuse_unfit(record: ApprovalRecord, decision: Decision) -> None:
+    """Refuse a decision that is ambiguous, or about a call that waits for a sign-in.
+
+    Raises:
+        InvalidDecision: The message says why.
+        ApprovalConflict: A person has to sign in instead.
+    """
+    _refuse_unclear(record, decision)
     sign_in = record.approval.sign_in
     if sign_in is not None and (decision.decision == "approve" or decision.always):
         raise ApprovalConflict(f"The call goes on once a person has signed in, at {sign_in.url}; you can reject it.")

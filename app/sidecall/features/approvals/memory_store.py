@@ -3,19 +3,28 @@
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import get_args
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
-from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, expire, shorten
+from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
-from sidecall.kernel.ports.call_entry import to_datetime
+from sidecall.kernel.ports.approvals.stores import (
+    FILTERS,
+    NO_FILTERS,
+    ApprovalPage,
+    ListedApproval,
+    OnOrphan,
+    WaitingApprovals,
+    WaitingTool,
+)
 from sidecall.storage.memory.weight import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
@@ -132,10 +141,19 @@ class MemoryApprovals:
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
         self._forget()
-        left = [entry.expires - self._clock() for entry in self._entries.values() if entry.status == "pending"]
-        return WaitingApprovals(
-            waiting=len(left), next_expires_at=to_datetime(time.time() + min(left)) if left else None
-        )
+        waiting = [entry for entry in self._entries.values() if entry.status == "pending"]
+        if not waiting:
+            return describe_waiting(0, None, None)
+        first, now = min(entry.expires for entry in waiting), time.time()
+        asked = waiting[0].packed.unpack().approval.created_at.timestamp()
+        return describe_waiting(len(waiting), now + first - self._clock(), now - asked)
+
+    async def list_waiting_tools(self) -> Sequence[WaitingTool]:
+        """List the tools of the calls that wait for a person, of all tenants."""
+        self._forget()
+        listed = [entry.packed.list()[0] for entry in self._entries.values() if entry.status == "pending"]
+        found = Counter((one.tool_call.name, one.tool_hash) for one in listed if one.sign_in is None)
+        return [WaitingTool(name, known, count) for (name, known), count in found.items()]
 
     async def list(
         self,
@@ -145,26 +163,25 @@ class MemoryApprovals:
         cursor: str | None = None,
         *,
         with_expired: bool = False,
-        conversation_id: str | None = None,
+        matching: Mapping[str, str] = NO_FILTERS,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         self._forget()
         after = int(cursor or 0)
         listed: list[ListedApproval] = []
         size = last = 0
-        for entry in self._entries.values():
-            if entry.number <= after or entry.tenant != tenant or status not in (None, entry.status):
-                continue
-            if entry.status == "expired" and status is None and not with_expired:
-                continue
-            if conversation_id is not None and entry.packed.list()[0].conversation_id != conversation_id:
+        statuses = {status} if status is not None else _STATUSES if with_expired else _STATUSES - {"expired"}
+        fitting = [it for it in self._entries.values() if it.tenant == tenant and it.status in statuses]
+        fitting = [it for it in fitting if not matching or _matches(it.packed.list()[0], matching)]
+        for entry in fitting:
+            if entry.number <= after:
                 continue
             if len(listed) == limit or size >= _PAGE_BYTES:
-                return ApprovalPage(listed, str(last))
+                return ApprovalPage(listed, str(last), len(fitting))
             approval, taken = entry.packed.list()
             listed.append(approval)
             size, last = size + taken, entry.number
-        return ApprovalPage(listed)
+        return ApprovalPage(listed, None, len(fitting))
 
     async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
         """Count the calls of each conversation that wait for a person."""
@@ -286,3 +303,10 @@ class MemoryApprovals:
                 self._expire(key, entry)
         for key in [key for key, late in self._late.items() if late.kept_until <= now]:
             del self._late[key]
+
+
+_STATUSES = frozenset(get_args(ApprovalStatus))
+
+
+def _matches(listed: ListedApproval, matching: Mapping[str, str]) -> bool:
+    return all(attrgetter(".".join(FILTERS[name]))(listed) == value for name, value in matching.items())

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,8 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage, find_stored_val
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRecord, ApprovalState
-from sidecall.kernel.ports.approvals.stores import ListedApproval, ListedCall
+from sidecall.kernel.ports.approvals.stores import ListedApproval, ListedCall, WaitingApprovals
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
 
 # Ended approvals that are listed at once.
@@ -211,6 +213,27 @@ def _join(parts: dict[str, Any]) -> ApprovalRecord:
     return record
 
 
+def read_time(listed: str) -> float:
+    """Return when a listed approval was asked, in seconds since 1970."""
+    return datetime.fromisoformat(json.loads(listed)["created_at"]).timestamp()
+
+
+def describe_waiting(count: int, expires: float | None, oldest: float | None) -> WaitingApprovals:
+    """Describe how many calls wait.
+
+    Args:
+        count: How many.
+        expires: When the first expires, in seconds since 1970.
+        oldest: For how many seconds the oldest waits.
+    """
+    return WaitingApprovals(
+        waiting=count,
+        pending=count,
+        next_expires_at=None if expires is None else to_datetime(expires),
+        oldest_seconds=None if oldest is None else max(0.0, round(oldest, 3)),
+    )
+
+
 # Seconds for which lists show expired calls, at least.
 EXPIRED_SHOWN = 3600.0
 # Characters of arguments, of an answer, and of other texts that stay.
@@ -235,7 +258,7 @@ def shorten(record: ApprovalRecord) -> ApprovalRecord:
     if _is_large(asked.args):
         asked = asked.model_copy(update={"args": {}})
     shortened = approval.model_copy(update=members)
-    return record.model_copy(update={"approval": shortened, "asked": asked, "call": None, "state": None})
+    return record.model_copy(update={"approval": shortened, "asked": asked, "call": None, "state": None, "tool": None})
 
 
 def expire(record: ApprovalRecord) -> ApprovalRecord:

@@ -16,10 +16,12 @@ WHERE status = 'pending' AND tenant = $1 AND expires_at > $2
 GROUP BY 1
 
 -- name: count_approvals_by_conversation (postgres)
-SELECT CAST(listed AS json) ->> 'conversation_id' AS conversation_id, count(*)
+-- Of JSON with a NUL in a text, PostgreSQL reads none.
+SELECT shown ->> 'conversation_id', count(*)
 FROM approvals
+    CROSS JOIN LATERAL (SELECT CAST(replace(listed, '\u0000', '\u0001') AS json) AS shown) AS read
 WHERE status = 'pending' AND tenant = $1 AND expires_at > $2
-    AND (CAST($3 AS TEXT) IS NULL OR CAST(listed AS json) ->> 'requested_by' = CAST($3 AS TEXT))
+    AND (CAST($3 AS TEXT) IS NULL OR shown ->> 'requested_by' = CAST($3 AS TEXT))
 GROUP BY 1
 
 -- name: count_approvals
@@ -30,7 +32,9 @@ SELECT
 FROM approvals
 
 -- name: count_waiting_approvals
-SELECT count(*), min(expires_at)
+SELECT count(*), min(expires_at), (
+    SELECT listed FROM approvals WHERE status = 'pending' AND expires_at > $1 ORDER BY number LIMIT 1
+)
 FROM approvals
 WHERE status = 'pending' AND expires_at > $1
 
@@ -75,9 +79,25 @@ WHERE id = $1 AND is_running = 1 AND owner = $2
 -- name: list_approvals
 SELECT number, listed
 FROM approvals
-WHERE number > $1 AND tenant = $4 AND (expires_at > $2 OR is_running = 1) {where}
-ORDER BY number
-LIMIT $3
+WHERE tenant = $1 AND (expires_at > $2 OR is_running = 1) {where}
+
+-- name: count_listed_approvals
+SELECT count(*)
+FROM approvals
+WHERE tenant = $1 AND (expires_at > $2 OR is_running = 1) {where}
+
+-- name: list_waiting_tools (sqlite)
+SELECT json_extract(listed, '$.tool_call.name') AS tool, json_extract(listed, '$.tool_hash') AS hash, count(*)
+FROM approvals
+WHERE status = 'pending' AND expires_at > $1 AND json_extract(listed, '$.sign_in') IS NULL
+GROUP BY 1, 2
+
+-- name: list_waiting_tools (postgres)
+SELECT shown #>> '{tool_call,name}', shown ->> 'tool_hash', count(*)
+FROM approvals
+    CROSS JOIN LATERAL (SELECT CAST(replace(listed, '\u0000', '\u0001') AS json) AS shown) AS read
+WHERE status = 'pending' AND expires_at > $1 AND shown ->> 'sign_in' IS NULL
+GROUP BY 1, 2
 
 -- name: list_ended_approvals
 SELECT number, id, size

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from sidecall.features.approvals.asked_tool import is_changed
 from sidecall.features.approvals.decide import (
     DecisionTerms,
     answer_rejected,
@@ -22,7 +23,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, Decision
+from sidecall.kernel.ports.approvals.approval import REFUSED, Approval, ApprovalRecord, Decision
 from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
 from sidecall.kernel.ports.approvals.stores import Approvals, Notice, OrphanedDecision
 
@@ -100,7 +101,7 @@ async def recover_orphan(
         return record.answer(orphan.answer).approval
     if orphan.was_begun:
         return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
-    if record.approval.always:
+    if record.approval.always or is_changed(pipeline, record):
         return (await approvals.reopen(approval_id)).approval
     if _has_only_to_be_refused(record):
         await _audit(record, auditor)
@@ -114,7 +115,7 @@ async def recover_orphan(
 
 def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
     """Return whether a call was rejected and its tool does not learn of it."""
-    return record.approval.status == "rejected" and not record.tells_tool
+    return record.approval.status in REFUSED and not record.tells_tool
 
 
 def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
@@ -124,7 +125,7 @@ def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
     request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
     request = request.copy_with(resumes=approval.id)
     request = request.copy_with(approved=True, resumed=record.state, reply=approval.reason, decided=decided)
-    if approval.status == "rejected":
+    if approval.status in REFUSED:
         request = request.copy_with(rejection=CallRejected(approval.reason).message)
     return request
 

@@ -1,11 +1,13 @@
 """Routes of approvals."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function
 from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
@@ -18,21 +20,25 @@ from sidecall.kernel.http.parameters import (
     OF_LINK,
     WHOLE_NUMBER,
     LateRoute,
+    keep_query,
     refuse_unknown_parameters,
     write_link,
 )
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus, Decision
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.stores import ListedApproval
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
-from sidecall.kernel.rest.parts import CallerDep, DeadlineDep
+from sidecall.kernel.rest.parts import CallerDep, DeadlineDep, Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import Answer
+
+# The header that counts what a list has on all pages.
+COUNT = "X-Total-Count"
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -41,6 +47,14 @@ StatusFilter = Annotated[ApprovalStatus | None, Query(description="Only approval
 OfConversation = Annotated[
     str | None, Query(pattern=NAMED, max_length=LONGEST, description="Only approvals of this conversation.")
 ]
+OfTrace = Annotated[str | None, Query(pattern=r"^[0-9a-f]{32}$", description="Only approvals of this trace.")]
+OfRequest = Annotated[
+    str | None,
+    Query(pattern=r"^[A-Za-z0-9._:/+=-]{1,128}$", description="Only approvals of calls of this HTTP request."),
+]
+_TEXT = r"^[^\x00]*$"  # No database keeps a NUL in a text.
+OfTool = Annotated[str | None, Query(pattern=_TEXT, description="Only calls of this tool.")]
+OfRequester = Annotated[str | None, Query(pattern=_TEXT, description="Only calls that this caller has sent.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Most approvals of one page."), WHOLE_NUMBER]
 Cursor = Annotated[
     str | None,
@@ -60,6 +74,18 @@ class AnsweredApproval(Approval):
     )
 
 
+class ShownApproval(AnsweredApproval):
+    """An approval with the tool that a decision is about."""
+
+    tool_state: ToolState = Field(description="Whether the tool of this name is still the one that was asked about.")
+    tool_description: str | None = Field(
+        description="What the model reads of the tool, as it was when it was asked about; null where it is not known."
+    )
+    args_schema: dict[str, Any] | None = Field(
+        description="JSON Schema of the arguments, from the same definition; null where a person cannot change them."
+    )
+
+
 class ApprovalDecision(Decision):
     """A person's decision; unknown members are refused, so that a misspelt one approves nothing else."""
 
@@ -73,11 +99,28 @@ _UNKNOWN: dict[int | str, dict[str, Any]] = {
 _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
 _ONE: dict[int | str, dict[str, Any]] = {
     200: {
-        "model": AnsweredApproval,
+        "model": ShownApproval,
         "content": {"application/json": {"examples": APPROVAL}},
         "description": "The approval.",
     }
 }
+
+
+async def _narrow(
+    status: StatusFilter = None,
+    tool: OfTool = None,
+    requested_by: OfRequester = None,
+    conversation: OfConversation = None,
+    trace_id: OfTrace = None,
+    request_id: OfRequest = None,
+) -> tuple[ApprovalStatus | None, Mapping[str, str]]:
+    """Return which approvals are asked for: their status, and values by names of `FILTERS`."""
+    wanted = {"tool": tool, "requested_by": requested_by, "conversation_id": conversation}
+    wanted |= {"trace_id": trace_id, "request_id": request_id}
+    return status, {name: value for name, value in wanted.items() if value is not None}
+
+
+NarrowedDep = Annotated[tuple[ApprovalStatus | None, Mapping[str, str]], Depends(_narrow)]
 
 
 @router.get(
@@ -89,17 +132,20 @@ _ONE: dict[int | str, dict[str, Any]] = {
         200: {
             "model": list[ListedApproval],
             "description": "A page of approvals.",
-            "headers": NEXT_PAGE,
+            "headers": {
+                **NEXT_PAGE,
+                COUNT: {"description": "How many there are on all pages.", "schema": {"type": "integer"}},
+            },
         },
         **CALLER_PROBLEM,
         **_PARAMETER,
     },
 )
 async def list_approvals(
+    request: Request,
     parts: PartsDep,
     caller: CallerDep,
-    status: StatusFilter = None,
-    conversation: OfConversation = None,
+    narrowed: NarrowedDep,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Response:
@@ -109,13 +155,13 @@ async def list_approvals(
     `limit` approvals, fewer when they are large; the header `Link` leads to the next page, if there is one. Arguments
     and answers of more than 4 KiB are null here; get the approval itself for them.
     """
+    status, matching = narrowed
     page = await parts.approvals.list(
-        caller.tenant, status, limit, cursor, with_expired=status is None, conversation_id=conversation
+        caller.tenant, status, limit, cursor, with_expired=status is None, matching=matching
     )
-    response = Reply(to_json(page.approvals)).to_response()
+    response = Reply(to_json(page.approvals), 200, {COUNT: str(page.total)}).to_response()
     if page.cursor is not None:
-        asked = {"status": status, "conversation": conversation, "limit": limit, "cursor": page.cursor}
-        response.headers["Link"] = write_link("/approvals", asked.items())
+        response.headers["Link"] = write_link("/approvals", keep_query(request, page.cursor))
     return response
 
 
@@ -133,7 +179,7 @@ async def get_approval(
     record = await parts.approvals.get(approval_id, caller.tenant)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
-    return _show(record.approval, format)
+    return _show(record.approval, format, _show_tool(parts, record.approval, record))
 
 
 @router.post(
@@ -147,7 +193,8 @@ async def get_approval(
         400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
         409: {
             "model": Problem,
-            "description": "It was decided already, or asks something else, or no more rules are kept.",
+            "description": "It was decided already, or asks something else, or no more rules are kept; "
+            "`tool-changed` where the tool is not the one that was asked about, with both definitions.",
         },
         413: {"model": Problem, "description": "The body is larger than this server takes."},
         415: {"model": Problem, "description": "The body is not declared as JSON."},
@@ -167,7 +214,9 @@ async def decide_approval(
 
     With `args` the call runs with these arguments instead of the model's. Each call is decided once. With `always` the
     decision holds for all later calls of this tool by the same caller, until it is revoked or `expires_in` seconds.
-    Where callers have scopes, approving a call of your own takes `approvals:decide_own`.
+    A decision is about the tool as it was when the person was asked. Where it has changed since, the answer is 409
+    with both definitions, unless `hash` names the new one. Where callers have scopes, approving a call of your own
+    takes `approvals:decide_own`.
     """
     decision = _read_decision(await read_json(request, parts.bounds))
     approval = await decide(
@@ -179,7 +228,7 @@ async def decide_approval(
         DecisionTerms(deadline, parts.rules, parts.auditor),
     )
     await parts.jobs.notice(approval)
-    return _show(approval, format)
+    return _show(approval, format, _show_tool(parts, approval))
 
 
 def _read_decision(body: Any) -> Decision:
@@ -194,9 +243,21 @@ def _read_decision(body: Any) -> Decision:
 _EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
 
 
-def _show(approval: Approval, form: DialectName) -> Response:
+def _show_tool(parts: Parts, approval: Approval, record: ApprovalRecord | None = None) -> dict[str, Any]:
+    is_inside = record is not None and record.is_inside
+    tool = parts.pipeline.find(approval.tool_call.name) if record is None else find_tool(parts.pipeline, record)
+    state, description, schema = compare(tool, approval.tool_hash), None, None
+    if record is not None and record.tool is not None and state != "same":
+        function = read_function(record.tool.definition)
+        description, schema = function.get("description"), function.get("parameters")
+    elif tool is not None:
+        description, schema = tool.description, tool.args_schema.json_schema
+    return {"tool_state": state, "tool_description": description, "args_schema": None if is_inside else schema}
+
+
+def _show(approval: Approval, form: DialectName, tool: dict[str, Any]) -> Response:
     message = approval.message
-    shown = approval.model_dump(mode="json", exclude={"message"})
+    shown = {**approval.model_dump(mode="json", exclude={"message"}), **tool}
     if message is None:
         return Reply(to_json({**shown, "message": None})).to_response()
     answer = to_json({**shown, "message": write_answer(message, form)})

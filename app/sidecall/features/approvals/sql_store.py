@@ -2,11 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from typing import Any
 
 from sidecall.features.approvals.decision_tracker import DecisionTracker, ExpiredCalls
-from sidecall.features.approvals.packing import EXPIRED_SHOWN, EndedApprovals, PackedApproval, expire, read_packed
+from sidecall.features.approvals.packing import (
+    EXPIRED_SHOWN,
+    EndedApprovals,
+    PackedApproval,
+    describe_waiting,
+    expire,
+    read_packed,
+    read_time,
+)
 from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -14,8 +23,15 @@ from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooM
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
 from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import ApprovalPage, ListedApproval, OnOrphan, WaitingApprovals
-from sidecall.kernel.ports.call_entry import to_datetime
+from sidecall.kernel.ports.approvals.stores import (
+    FILTERS,
+    NO_FILTERS,
+    ApprovalPage,
+    ListedApproval,
+    OnOrphan,
+    WaitingApprovals,
+    WaitingTool,
+)
 from sidecall.storage.database import Database, Dialect
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.
@@ -27,13 +43,6 @@ _AT_ONCE = 20
 _PAGE_BYTES = 1024 * 1024
 # Seconds between attempts to store an answer.
 _PAUSE = 1.0
-
-
-# Where the conversation stands in what lists show.
-_CONVERSATION: Mapping[Dialect, str] = {
-    "sqlite": "json_extract(listed, '$.conversation_id')",
-    "postgres": "(CAST(listed AS json) ->> 'conversation_id')",
-}
 
 
 class SqlApprovals:
@@ -134,8 +143,14 @@ class SqlApprovals:
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
-        [(count, first)] = await self._database.read("count_waiting_approvals", self._clock())
-        return WaitingApprovals(waiting=count, next_expires_at=None if first is None else to_datetime(first))
+        now = self._clock()
+        [(count, first, asked)] = await self._database.read("count_waiting_approvals", now)
+        return describe_waiting(count, first, None if asked is None else now - read_time(asked))
+
+    async def list_waiting_tools(self) -> Sequence[WaitingTool]:
+        """List the tools of the calls that wait for a person, of all tenants."""
+        rows = await self._database.read("list_waiting_tools", self._clock())
+        return [WaitingTool(*row) for row in rows]
 
     async def list(
         self,
@@ -145,28 +160,36 @@ class SqlApprovals:
         cursor: str | None = None,
         *,
         with_expired: bool = False,
-        conversation_id: str | None = None,
+        matching: Mapping[str, str] = NO_FILTERS,
     ) -> ApprovalPage:
         """List a tenant's approvals, oldest first, up to `limit`, fewer when they are large."""
         if status == "expired" or with_expired:
             with suppress(StoreUnavailable):  # What can be read is shown all the same.
                 await self.forget()
-        values = (int(cursor or 0), self._clock(), limit + 1, tenant)
-        living = ("" if with_expired else "AND status <> 'expired'", ())
-        of_status = ("AND status = $5", (status,)) if status is not None else living
-        where, more = of_status
-        if conversation_id is not None:
-            where = f"{where} AND {_CONVERSATION[self._database.dialect]} = ${5 + len(more)}"
-            more = (*more, conversation_id)
-        rows = await self._database.read("list_approvals", *values, *more, where=where)
+        values: Sequence[Any] = (tenant, self._clock())
+        where, more = self._write_where(status, matching, with_expired=with_expired)
+        values, page = (*values, *more), f"{where} AND number > ${len(more) + 3} ORDER BY number LIMIT ${len(more) + 4}"
+        rows = await self._database.read("list_approvals", *values, int(cursor or 0), limit + 1, where=page)
+        [(total,)] = await self._database.read("count_listed_approvals", *values, where=where)
         listed: list[ListedApproval] = []
         size = last = 0
         for number, text in rows:
             if len(listed) == limit or size >= _PAGE_BYTES:
-                return ApprovalPage(listed, str(last))
+                return ApprovalPage(listed, str(last), total)
             listed.append(ListedApproval.model_validate_json(text))
             size, last = size + len(text), number
-        return ApprovalPage(listed)
+        return ApprovalPage(listed, None, total)
+
+    def _write_where(
+        self, status: ApprovalStatus | None, matching: Mapping[str, str], *, with_expired: bool
+    ) -> tuple[str, Sequence[str]]:
+        """Return conditions with placeholders from $3 on, and the values of these."""
+        dialect = self._database.dialect
+        wanted: dict[str, str] = {} if status is None else {"status": status}
+        wanted |= {_write_path(dialect, FILTERS[name]): value for name, value in matching.items()}
+        where = "" if with_expired or status is not None else "AND status <> 'expired' "
+        where += " ".join(f"AND {column} = ${number}" for number, column in enumerate(wanted, 3))
+        return where, list(wanted.values())
 
     async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
         """Count the calls of each conversation that wait for a person."""
@@ -348,6 +371,13 @@ class SqlApprovals:
                     self._carried.end(approval_id)
                 else:  # It was written, or another server has answered, or there is no room.
                     self._carried.leave(approval_id)
+
+
+def _write_path(dialect: Dialect, path: tuple[str, ...]) -> str:
+    """Write where a text stands in what lists show; PostgreSQL reads no NUL out of JSON."""
+    if dialect == "sqlite":
+        return f"json_extract(listed, '$.{'.'.join(path)}')"
+    return f"(CAST(replace(listed, '\\u0000', '\\u0001') AS json) #>> '{{{','.join(path)}}}')"
 
 
 def _is_open(record: ApprovalRecord) -> bool:

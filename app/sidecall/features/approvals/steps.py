@@ -21,12 +21,12 @@ from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
 from sidecall.kernel.ports.approvals.decided import describe_decision
-from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.fingerprint import AskedTool, Preview
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
-from sidecall.kernel.schema.forms.definitions import hash_definition
+from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 
 
 def takes_user_tokens(tool: CompiledTool) -> bool:
@@ -196,7 +196,13 @@ class ApproveInside:
 
     async def _ask(self, invocation: Invocation, wanted: ToolCall) -> None:
         call = CallRecord.of(invocation.request, invocation.id, get_origin(invocation))
-        raise (await _ask_whole(invocation, self._approvals.ask(call, wanted))).as_error() from None
+        preview = Preview(tool=describe_tool(invocation.tool))
+        raise (await _ask_whole(invocation, self._approvals.ask(call, wanted, preview))).as_error() from None
+
+
+def describe_tool(tool: CompiledTool) -> AskedTool:
+    """Describe a tool as a person is asked about it: its definition, and the hash of it."""
+    return AskedTool(hash_definition(tool), render_definition(tool))
 
 
 async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:
@@ -205,6 +211,7 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
     Raises:
         TooManyApprovals: Too many calls wait already.
     """
+    preview = replace(preview, tool=describe_tool(invocation.tool))
     waited = invocation.request.resumes
     if waited is not None:
         return await approvals.reopen(waited, preview)

@@ -17,7 +17,7 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage, read_stored
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord
+from sidecall.kernel.ports.approvals.approval import REFUSED, ApprovalRecord
 from sidecall.kernel.ports.call_entry import (
     Acceptance,
     CallCompletion,
@@ -269,7 +269,7 @@ MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
 def answer_lost(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
     """Make the answer of such a call."""
     approval = record.approval
-    is_refused = approval.status == "rejected" and not record.tells_tool
+    is_refused = approval.status in REFUSED and not record.tells_tool
     failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
     # The shown call lacks its item, which an answer repeats.
     sent = approval.tool_call if record.call is None else record.call.tool_call

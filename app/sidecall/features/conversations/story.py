@@ -98,9 +98,8 @@ async def _list_approvals(parts: Parts, caller: Caller, conversation_id: str) ->
     found: list[ListedApproval] = []
     cursor = None
     while len(found) < MOST:
-        page = await parts.approvals.list(
-            caller.tenant, None, MOST, cursor, with_expired=True, conversation_id=conversation_id
-        )
+        matching = {"conversation_id": conversation_id}
+        page = await parts.approvals.list(caller.tenant, None, MOST, cursor, with_expired=True, matching=matching)
         found += page.approvals if _sees_approvals(caller) else [it for it in page.approvals if is_of(it, caller)]
         if page.cursor is None:
             break

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from sidecall.kernel.core.cost import to_number
-from sidecall.kernel.ports.call_entry import to_datetime
+from sidecall.kernel.ports.call_entry import CallFilter, CallStatus, to_datetime
 
 HOUR = 3600
 HOURS_OF_DAY = 24

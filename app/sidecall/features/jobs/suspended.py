@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.ports.approvals.approval import Approval, Decision
+from sidecall.kernel.ports.approvals.approval import REFUSED, Approval, Withdrawal
 from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
 from sidecall.kernel.ports.approvals.rules import Decided
 from sidecall.kernel.ports.call_entry import CallDecision, CallEntry, LostCall
@@ -199,7 +199,7 @@ class SuspendedCalls:
         if entry.status != "awaiting_approval" or entry.approval_id is None:
             return False
         try:
-            return (await self._approvals.get(entry.approval_id)).approval.status == "rejected"
+            return (await self._approvals.get(entry.approval_id)).approval.status in REFUSED
         except UnknownApproval:
             return False
 
@@ -219,7 +219,7 @@ class SuspendedCalls:
 
     async def _withdraw(self, approval_id: str, message: ToolMessage, by: str) -> Approval | None:
         """Reject a waiting call; None if it was just decided, or has expired."""
-        rejection = Decision(decision="reject", reason="The call was cancelled.")
+        rejection = Withdrawal(reason="The call was cancelled.")
         try:
             await self._approvals.decide(approval_id, rejection, by)
         except (UnknownApproval, ApprovalConflict):

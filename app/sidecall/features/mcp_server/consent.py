@@ -14,7 +14,7 @@ from sidecall.features.approvals.decide import DecisionTerms, decide
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.questions import name_question
 from sidecall.features.mcp_server.revisions import INVALID_PARAMS, RpcError, RpcMessage
-from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
+from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolChanged, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.record import CallRecord
@@ -86,6 +86,8 @@ async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord,
     try:
         terms = DecisionTerms(auditor=parts.auditor)
         approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller, terms)
+    except ToolChanged as error:
+        raise RpcError(INVALID_PARAMS, error.message, dict(error.members)) from None
     except ApprovalConflict:
         return await _repeat(parts, request, record.approval.id)
     except InvalidDecision as error:

@@ -1,7 +1,7 @@
 """List tools in pages, in order of registration."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Literal
 
 from pydantic_core import to_json
@@ -93,6 +93,7 @@ class ListChanges:
         """
         self.is_fed = is_fed
         self._listeners: set[asyncio.Event] = set()
+        self._told: list[Callable[[], None]] = []
 
     @property
     def listeners(self) -> int:
@@ -103,6 +104,12 @@ class ListChanges:
         """Note that the list has changed."""
         for listener in self._listeners:
             listener.set()
+        for told in self._told:
+            told()
+
+    def hear(self, told: Callable[[], None]) -> None:
+        """Call a function with each change."""
+        self._told.append(told)
 
     async def follow(self, lifecycle: Lifecycle) -> AsyncGenerator[ListNews]:
         """Yield messages until the server stops."""

@@ -16,7 +16,14 @@ _OF_PROCESS = ("process_", "python_gc_")
 _MOST = frozenset(("sidecall_tools", "sidecall_mcp_server_tools", "sidecall_mcp_server_waiting_tools"))
 _LEAST = frozenset(("sidecall_store_usable", "sidecall_mcp_server_up"))
 # What all workers share, and only the one that is asked has looked at.
-_OF_THE_ASKED = frozenset(("sidecall_approvals_waiting", "sidecall_workers"))
+_OF_THE_ASKED = frozenset(
+    (
+        "sidecall_approvals_waiting",
+        "sidecall_approvals_pending",
+        "sidecall_approvals_oldest_seconds",
+        "sidecall_workers",
+    )
+)
 
 Families = list[Any]
 

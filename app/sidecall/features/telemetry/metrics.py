@@ -42,6 +42,7 @@ class Metrics:
         self._counts = counts
         # Read before each scrape, since the store is asked; NaN while it is unavailable.
         self.waiting_approvals = 0.0
+        self.oldest_approval = 0.0
         self.requests = RequestTally(unread)
         if counts is not None:
             self.requests.counts = SharedCounter(counts, REQUESTS)

@@ -39,5 +39,6 @@ async def get_metrics(parts: PartsDep, accept: Accept = "") -> Response:
     """
     waiting = await count_waiting(parts.approvals)
     parts.metrics.waiting_approvals = math.nan if waiting is None else waiting.waiting
+    parts.metrics.oldest_approval = math.nan if waiting is None else waiting.oldest_seconds or 0.0
     body, media_type = await render_page(parts.metrics, parts.lifecycle, accept)
     return Response(body, headers={"Content-Type": media_type})

@@ -12,7 +12,7 @@
     + UnknownTool, MissingContext
     + GuardrailTripped
     + ToolCallFailed           for tools whose failures are not the model's: 500
-    + UnknownApproval, ApprovalConflict, InvalidDecision, UnknownContent
+    + UnknownApproval, ApprovalConflict, ToolChanged, InvalidDecision, UnknownContent
     + UnknownMcpServer, NothingWaits
     + Overloaded, CallRefused, TooManyCalls, QuotaExceeded, BudgetSpent, TooManyApprovals, PartUnavailable in
       `app/sidecall/kernel/core/overload.py`
@@ -239,6 +239,12 @@ class ApprovalConflict(RequestError):
     """The approval cannot be decided like this any more."""
 
     problem = (409, "approval-conflict")
+
+
+class ToolChanged(ApprovalConflict):
+    """The tool is not the one that was asked about."""
+
+    problem = (409, "tool-changed")
 
 
 class InvalidDecision(RequestError):

@@ -15,8 +15,13 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from sidecall.kernel.core.errors import RequestError, cut_name
-from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.core.errors import (
+    RequestError,
+    cut_name,
+)
+from sidecall.kernel.core.overload import (
+    StoreUnavailable,
+)
 from sidecall.kernel.http.authentication import challenge
 from sidecall.kernel.http.late_modules import LATE_MODULES
 from sidecall.kernel.http.quota_headers import quota_headers

@@ -21,7 +21,7 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import ask_visible, is_surely_visible
 from sidecall.kernel.pipeline.stage import Foresee, GateCheck, Place, Require, Stages, Step
 from sidecall.kernel.pipeline.unknown_tool import MissingTools
-from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired
+from sidecall.kernel.ports.approvals.approval import REFUSED, AlreadyAnswered, ApprovalRequired
 from sidecall.kernel.ports.observer import Observer, Outcome
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
@@ -34,7 +34,7 @@ def find_outcome(invocation: Invocation) -> Outcome:
     """Return the outcome of a call that has passed all its stages."""
     message, error = invocation.message, invocation.error
     if error is None or isinstance(error, AlreadyAnswered):
-        failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
+        failed: Outcome = "rejected" if error is not None and error.approval.status in REFUSED else "tool_error"
         return failed if message is not None and message.status == "error" else "success"
     return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
 

@@ -106,6 +106,7 @@ _WAITING = {
     "decided_by": None,
     "reason": None,
     "always": False,
+    "tool_hash": "9b3f0c5d7a1e48264f6b8d0a2c4e6f80913b5d7f9a1c3e5072946b8dafc1e305",
     "description": None,
     "asked_args": None,
     "preview": "Order 7 of Ada, two articles, not paid.",
@@ -114,12 +115,22 @@ _WAITING = {
     "sign_in": None,
     "message": None,
 }
+_TOOL = {
+    "tool_state": "same",
+    "tool_description": "Delete an order.",
+    "args_schema": {
+        "type": "object",
+        "properties": {"order": {"description": "Its number.", "type": "integer"}},
+        "required": ["order"],
+    },
+}
 APPROVAL: dict[str, dict[str, Any]] = {
-    "pending": {"summary": "Nobody has decided yet", "value": _WAITING},
+    "pending": {"summary": "Nobody has decided yet", "value": {**_WAITING, **_TOOL}},
     "approved": {
         "summary": "Approved, and answered",
         "value": {
             **_WAITING,
+            **_TOOL,
             "status": "approved",
             "decided_at": "2026-11-21T10:05:00Z",
             "decided_by": "anonymous",

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sidecall.features.calls.entry import CallStatus
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.visits import View, Visit
 from sidecall.kernel.core.scopes import READ
+from sidecall.kernel.ports.call_entry import CallStatus
 
 # The states of calls, and what each is called.
 STATES: Mapping[CallStatus, str] = {

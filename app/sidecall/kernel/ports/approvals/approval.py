@@ -13,13 +13,16 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
+from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, AskedTool, Preview, compute_fingerprint
 from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
 from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.kernel.ports.workspaces import name_conversation
 
 # An expired one is listed for a while, but can no longer be decided.
-ApprovalStatus = Literal["pending", "approved", "rejected", "expired"]
+ApprovalStatus = Literal["pending", "approved", "rejected", "expired", "cancelled"]
+
+# Decisions by which a call does not run.
+REFUSED: tuple[ApprovalStatus, ...] = ("rejected", "cancelled")
 
 _STATUS: Mapping[DecisionName, ApprovalStatus] = {"approve": "approved", "reject": "rejected"}
 
@@ -47,6 +50,11 @@ class ApprovalState(BaseModel, defer_build=True):
     reason: str | None = Field(default=None, description="What the person said; the model sees it when they rejected.")
     always: bool = Field(default=False, description="Whether the decision made a rule for the caller's later calls.")
     description: str | None = Field(default=None, description="What is to be decided, where the tool itself asks.")
+    tool_hash: str | None = Field(
+        default=None,
+        description="The hash of the tool's definition that was asked about, or that the decision has named; null "
+        "where none is known.",
+    )
     sign_in: SignIn | None = Field(
         default=None,
         description="Where a person has to sign in; the call goes on by itself then. null where none has to.",
@@ -83,6 +91,11 @@ class Decision(BaseModel, defer_build=True):
     args: Annotated[dict[str, Any] | None, BeforeValidator(read_object)] = Field(
         default=None, description="Other arguments to run the call with."
     )
+    hash: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="The `hash` of the tool's definition that was read, where it is not the one that was asked about.",
+    )
     reason: str | None = Field(
         default=None,
         description="Why; when you reject, the model reads it.",
@@ -99,6 +112,12 @@ class Decision(BaseModel, defer_build=True):
         allow_inf_nan=False,
         description="With `always`: for how many seconds; null for as long as nobody revokes it.",
     )
+
+
+class Withdrawal(Decision, defer_build=True):
+    """The end of a question whose call was cancelled, as stores keep it; nobody can send it."""
+
+    decision: DecisionName = "reject"
 
 
 class ApprovalRequired(SidecallError):
@@ -184,6 +203,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
     fingerprint: str = Field(description="The same for calls that need to be asked about only once.")
     call: CallRecord | None = Field(default=None, description="The call to run; None once it is answered.")
     state: Any = Field(default=None, description="What the tool gets back that has asked.")
+    tool: AskedTool | None = Field(default=None, description="What a decision is about, as long as one is awaited.")
     begun: Decided | None = Field(default=None, description="What let a call begin that waits again; None for others.")
 
     @classmethod
@@ -211,6 +231,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
             description=preview.description,
             payload=preview.payload,
             sign_in=preview.sign_in,
+            tool_hash=None if preview.tool is None else preview.tool.hash,
         )
         return cls(
             approval=approval,
@@ -219,6 +240,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
             fingerprint=compute_fingerprint(call, asked),
             call=call,
             state=preview.state,
+            tool=preview.tool,
         )
 
     @property
@@ -235,6 +257,11 @@ class ApprovalRecord(BaseModel, defer_build=True):
     def tells_tool(self) -> bool:
         """Whether the tool runs again after any decision."""
         return self.is_inside or self.state is not None
+
+    @property
+    def tells_or_runs(self) -> bool:
+        """Whether the tool runs by the decision that was made."""
+        return self.approval.status == "approved" or self.tells_tool
 
     def as_error(self) -> ApprovalRequired | AlreadyAnswered:
         """Return the error for an equal later call, which never runs a second time."""
@@ -272,7 +299,8 @@ class ApprovalRecord(BaseModel, defer_build=True):
         """
         self.require_asked(decision.question)
         return self._change(
-            status=_STATUS[decision.decision],
+            status="cancelled" if isinstance(decision, Withdrawal) else _STATUS[decision.decision],
+            tool_hash=decision.hash or self.approval.tool_hash,
             decided_at=datetime.now(UTC),
             decided_by=by,
             reason=decision.reason,
@@ -294,6 +322,8 @@ class ApprovalRecord(BaseModel, defer_build=True):
             state, begun = preview.state, None if preview.state is None else self._describe_beginning()
         # What has begun goes on with the arguments that it has begun with.
         undecided |= self._edit(None) if state is None else {}
+        tool = self.tool if preview is None else preview.tool
+        undecided["tool_hash"] = None if tool is None else tool.hash
         if preview is not None:
             undecided |= {"preview": preview.shown, "preview_error": preview.error, "sign_in": preview.sign_in}
             undecided |= {"description": preview.description, "payload": preview.payload}
@@ -303,7 +333,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
         if call is not None and state is not None and self.approval.asked_args is not None:
             call = call.put_args(self.approval.tool_call.args)
         return self._change(status="pending", **undecided).model_copy(
-            update={"state": state, "call": call, "begun": begun}
+            update={"state": state, "call": call, "begun": begun, "tool": tool}
         )
 
     def _describe_beginning(self) -> Decided | None:
@@ -314,7 +344,7 @@ class ApprovalRecord(BaseModel, defer_build=True):
 
     def answer(self, message: ToolMessage) -> Self:
         """Record the call's answer, and drop the call, which may be large or secret."""
-        return self._change(message=message).model_copy(update={"call": None, "state": None})
+        return self._change(message=message).model_copy(update={"call": None, "state": None, "tool": None})
 
     def _change(self, **members: Any) -> Self:
         return self.model_copy(update={"approval": self.approval.model_copy(update=members)})

@@ -39,7 +39,9 @@ class WaitingApprovals(BaseModel, defer_build=True):
     """How many calls wait for a person, of all tenants."""
 
     waiting: int
+    pending: int = Field(default=0, description="The same number.")
     next_expires_at: datetime | None = Field(description="When the first of them expires; null where none waits.")
+    oldest_seconds: float | None = Field(default=None, description="How long the oldest waits; null where none does.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,24 @@ class ApprovalPage:
 
     approvals: Sequence[ListedApproval]
     cursor: str | None = None
+    total: int = 0
+
+
+# What lists are narrowed by, besides the status, and where a listed approval has it.
+FILTERS: Mapping[str, tuple[str, ...]] = {
+    "tool": ("tool_call", "name"),
+    **{name: (name,) for name in ("requested_by", "conversation_id", "trace_id", "request_id")},
+}
+NO_FILTERS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTool:
+    """How many calls wait that were asked about one definition of a tool; the hash is None where it is not known."""
+
+    name: str
+    hash: str | None
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +131,19 @@ class Approvals(Protocol):
         cursor: str | None = None,
         *,
         with_expired: bool = False,
-        conversation_id: str | None = None,
+        matching: Mapping[str, str] = NO_FILTERS,
     ) -> ApprovalPage:
-        """List up to `limit` approvals of a tenant or of one conversation, oldest first, after the cursor.
+        """List up to `limit` approvals of a tenant, oldest first, after the cursor.
 
-        Expired ones are listed for a while `with_expired`, or if their status is asked for.
+        Expired ones are listed for a while `with_expired`, or if their status is asked for. `matching` has values by
+        names of `FILTERS`; the page's `total` counts what fits, on all pages.
         """
 
     async def count_by_conversation(self, tenant: str, requested_by: str | None = None) -> Mapping[str, int]:
         """Count the calls of each conversation that wait for a person: all of a tenant, or those of one caller."""
+
+    async def list_waiting_tools(self) -> Sequence[WaitingTool]:
+        """List the tools of the calls that wait for a person, of all tenants."""
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
