@@ -22,7 +22,7 @@ _OWN: tuple[str | Feature, ...] = (
     Feature(name="tool_calls", routes=TOOL_CALLS),
     *("calls", "history", "contents", "workspaces", "approvals", "audit", "credentials", "access"),
     Feature(name="health", routes=HEALTH),
-    *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
+    *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract", "fleet"),
 )
 
 

@@ -160,7 +160,7 @@ class Child:
                     code, is_unread = content
                     raise ProcessDied(code, has_begun=is_sent and not is_unread)
                 if kind == "log":
-                    _log(subject, *content)
+                    log(subject, *content)
                 elif subject == call and kind == "answer":
                     return content
                 elif subject == call:
@@ -222,7 +222,8 @@ class Child:
             self._socket.close()
 
 
-def _log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
+def log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
+    """Log what a tool has logged in its process."""
     logging.getLogger(name).log(level, text, extra=named)
 
 

@@ -59,7 +59,9 @@ class ToolDetail(BaseModel, defer_build=True):
     response_format: str
     scopes: list[str] = Field(description="What a caller needs to see and call it.")
     timeout: float | None = Field(description="Seconds; null means the server's default.")
-    executor: str
+    executor: str = Field(description="`fleet`: workers of its `queue` run it.")
+    queue: str | None = Field(description="Whose workers run it; null where this server does.")
+    available: bool = Field(description="Whether a worker is there that has it; true where this server runs it.")
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
@@ -161,7 +163,7 @@ async def get_tool(parts: PartsDep, caller: CallerDep, context: ShownContextDep,
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.sandbox, tool.sandbox_use)
-    return Response(to_json(_detail(tool, shown)), media_type="application/json")
+    return Response(to_json(_detail(tool, shown, is_available=parts.is_available(tool))), media_type="application/json")
 
 
 def _unknown(name: str, alike: list[str]) -> str:
@@ -169,7 +171,7 @@ def _unknown(name: str, alike: list[str]) -> str:
     return f"There is no tool {cut_name(name)!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
-def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
+def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, *, is_available: bool) -> ToolDetail:
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -186,6 +188,8 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None) -> ToolDetail:
         scopes=list(tool.options.scopes),
         timeout=tool.options.timeout,
         executor=tool.executor,
+        queue=tool.options.queue if tool.executor == "fleet" else None,
+        available=is_available,
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,
