@@ -122,12 +122,13 @@ class Frames:
             self._senders.popitem(last=False)
         if (number, piece) <= known.last:
             raise FrameRefused("a frame came a second time")
-        follows = piece == 0 or (number, piece - 1) == known.last
+        before = known.last[0]
         known.last = (number, piece)
         if piece == 0:
             known.pieces, known.size = [], 0
         known.size += len(body)
-        if not follows or known.size > MOST_BYTES:
+        # After a piece that is missing no other of its message counts.
+        if len(known.pieces) != piece or (piece and before != number) or known.size > MOST_BYTES:
             known.pieces = []
             raise FrameRefused("a message has lost a piece, or is too large")
         known.pieces.append(body)
