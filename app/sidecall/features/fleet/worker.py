@@ -110,6 +110,8 @@ class Worker:
         self._held: dict[tuple[str, str], Held] = {}
         self._outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
         self._kept: deque[tuple[float, str, bytes]] = deque()
+        # Servers that have not been heard since the bus was away, and may lack answers.
+        self._owed: set[str] = set()
         self._silence: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._drained = asyncio.Event()
@@ -309,14 +311,10 @@ class Worker:
                         self._cancel(held)
 
     def _come_up(self) -> None:
-        """Send once more what the bus may have lost, and begin to count anew."""
+        """Have sent once more what the bus may have lost, as soon as its reader is heard; begin to count anew."""
         for gateway in self._silence:
             self._silence[gateway] = 0
-        now = time.monotonic()
-        kept, self._kept = self._kept, deque()
-        for moment, gateway, body in kept:
-            if moment > now - 60.0:
-                self._outbox.put_nowait((gateway, body, False))
+        self._owed = {gateway for _, gateway, _ in self._kept}
         for held in self._held.values():
             if held.running is not None:
                 held.running.ask_again()
@@ -335,6 +333,11 @@ class Worker:
     def _on_who(self, sender: str, said: Message) -> None:
         if said.content is None:
             self._silence[sender] = 0
+            if sender in self._owed:
+                self._owed.discard(sender)
+                for _, gateway, body in self._kept:
+                    if gateway == sender:
+                        self._outbox.put_nowait((gateway, body, False))
         self._tell(sender, "here", None, self._describe())
 
     def _on_tools(self, sender: str, _said: Message) -> None:
