@@ -25,8 +25,8 @@ _KERNEL = {
 }
 # The order in which commands are listed; those of installed features come last.
 _ORDER = (
-    "serve mcp tools stages toolkits call agent settings reload status audit new check lock openapi mcp-servers calls"
-    " approvals workspace keys".split()
+    "serve worker fleet mcp tools stages toolkits call agent settings reload status audit new check lock openapi"
+    " mcp-servers calls approvals workspace keys".split()
 )
 
 

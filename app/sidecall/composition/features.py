@@ -29,7 +29,7 @@ _OWN: tuple[str | Feature, ...] = (
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",
     # Without routes. No plain server loads anything of the folder of the last.
-    *("cache", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
+    *("cache", "fleet", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
     *("toolsets", "webhooks"),
     Feature(name="file_tools", needs=("workspaces",)),
 )

@@ -87,6 +87,7 @@ class Registry:
             tuple(map(make_input_guardrail, tool_input_guardrails)),
             tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
+        self._adapt: Callable[[CompiledTool], CompiledTool] = lambda tool: tool
         self.index = ToolIndex()
         self.contracts = KnownContracts()
         self._unlisted: Mapping[str, CompiledTool] = {}
@@ -152,6 +153,20 @@ class Registry:
         """
         self.replace([*self._own, *tools])
 
+    def adapt(self, change: Callable[[CompiledTool], CompiledTool]) -> None:
+        """Serve each tool that no source offers as this function has it, now and after each `replace`.
+
+        Raises:
+            DefinitionError: The function refuses one; nothing is changed then.
+        """
+        before, self._adapt = self._adapt, change
+        served, self._served = self._served, []  # So that none counts as known.
+        try:
+            self._offer(self._offered)
+        except BaseException:
+            self._adapt, self._served = before, served
+            raise
+
     def put_source(self, source: str, tools: Iterable[CompiledTool], *, gives_way: bool = False) -> None:
         """Set the tools of a source, after all others; `replace` leaves them.
 
@@ -211,9 +226,16 @@ class Registry:
         served: dict[str, CompiledTool] = {}
         for tool in (*offered, *self._list_sourced(gives_way=True)):
             served.setdefault(tool.name, tool)
+        sourced = {id(tool) for source in self._sources.values() for tool in source.tools}
+        adapted = {
+            name: tool if id(tool) in known or id(tool) in sourced else self._adapt(tool)
+            for name, tool in served.items()
+        }
         self._offered, self._served = offered, list(served.values())
         before = self._tools
-        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
+        self._tools = {
+            name: known.get(id(tool)) or self._hooks.apply_to(adapted[name]) for name, tool in served.items()
+        }
         self._native = find_implementers(self._tools[tool.name] for tool in offered)
         self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
         self.contracts.follow(before, self._tools)

@@ -58,6 +58,7 @@ ErrorKind = Literal[
     "cancelled",
     "expired",
     "outcome_unknown",
+    "poison",
     "contract_changed",
     "key_reused",
 ]

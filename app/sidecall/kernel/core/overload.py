@@ -24,6 +24,10 @@ class CallRefused(Overloaded):
         super().__init__(message, retry_after=retry_after)
 
 
+class NoWorker(CallRefused):
+    """No worker of the tool's queue has taken the call in time, so it has not begun."""
+
+
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
 

@@ -54,6 +54,7 @@ from sidecall.kernel.core.errors import (
 )
 from sidecall.kernel.core.overload import (
     BudgetSpent,
+    NoWorker,
     Overloaded,
     PartUnavailable,
     QuotaExceeded,
@@ -197,6 +198,7 @@ _STATUS: Mapping[type[RequestError], tuple[int, str]] = {
     TooManyContents: (429, "too-many-contents"),
     TooManyFiles: (429, "too-many-files"),
     Overloaded: (503, "overloaded"),
+    NoWorker: (503, "no-worker"),
     TooManyWorkspaces: (503, "too-many-workspaces"),
     TooManyApprovals: (503, "too-many-approvals"),
     TooManyJobs: (503, "too-many-jobs"),

@@ -64,7 +64,9 @@ class ToolDetail(BaseModel, defer_build=True):
     response_format: str
     scopes: list[str] = Field(description="What a caller needs to see and call it.")
     timeout: float | None = Field(description="Seconds; null means the server's default.")
-    executor: str
+    executor: str = Field(description="`fleet`: workers of its `queue` run it.")
+    queue: str | None = Field(description="Whose workers run it; null where this server does.")
+    available: bool = Field(description="Whether a worker is there that has it; true where this server runs it.")
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
@@ -170,7 +172,7 @@ async def get_tool(
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
     injected = await _list_injected(parts, caller, tool)
-    detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
+    detail = make_listing(to_json(_detail(tool, shown, injected, is_available=parts.is_available(tool)), by_alias=True))
     # What is shown of a sandbox may change, and so may what is set.
     if tool.sandbox_use is None and not {it.source for it in injected} & {"secret", "token"}:
         parts.details.keep(name.encode(), detail, version, caller)
@@ -205,7 +207,9 @@ def _unknown(name: str, alike: list[str]) -> str:
     return f"There is no tool {cut_name(name)!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
-def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[InjectedParameter]) -> ToolDetail:
+def _detail(
+    tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[InjectedParameter], *, is_available: bool
+) -> ToolDetail:
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -219,6 +223,8 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[In
         scopes=list(tool.options.scopes),
         timeout=tool.options.timeout,
         executor=tool.executor,
+        queue=tool.options.queue if tool.executor == "fleet" else None,
+        available=is_available,
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,
