@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_settings import BaseSettings
 
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
@@ -34,10 +36,14 @@ class Built:
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
         status: Rows of `GET /status`, each read on request.
+        executors: More places where tools run; each is started, followed and closed with those of the kernel.
+        add_metrics: Adds numbers to the server's `Metrics`.
     """
 
     stages: Sequence[Stage] = ()
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    executors: Mapping[ExecutorName, Executor] = field(default_factory=dict)
+    add_metrics: Callable[[Any], None] = lambda _metrics: None
 
 
 Run = Callable[[Host], AbstractAsyncContextManager[None]]

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.features import Features, choose_features
-from sidecall.composition.fleet import build_fleet, find_availability, measure_fleet, place_tools
 from sidecall.composition.lifespan import (
     build_lifespan,
     build_metrics,
@@ -116,9 +115,9 @@ def create_app(
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
     features, admission = replace(features, ledger=ledger), build_admission(settings, ledger)
-    executors = {**_build_executors_for(settings, features), **build_fleet(settings)}
+    executors = {**_build_executors_for(settings, features), **features.executors}
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
-    measure_fleet(metrics, executors)
+    features.add_metrics(metrics)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
@@ -141,7 +140,6 @@ def create_app(
         history=history,
         results=results,
         toolsets=open_toolsets(settings, registry),
-        is_available=find_availability(executors),
     )
     parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
     return _build_api(settings, parts, features, executors, watch)
@@ -168,7 +166,6 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
         ]
     )
     registry.contracts.learn(read_locked() if features.has("contract") else {})
-    place_tools(settings, registry)
     return settings, registry, documents, features
 
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sidecall.cli.starting.serving import begin_to_log
-from sidecall.composition.fleet import FleetUnusable, explain_lack, name_process
+from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.options import check_queue
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.table import Executors, close_all, start_all
+from sidecall.kernel.executors.table import close_all, start_all
 from sidecall.later import Later
 from sidecall.main import build_executors
 from sidecall.settings import Settings
@@ -74,7 +73,7 @@ async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: sock
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
-        await _start(executors, list(plan.tools.values()))
+        await start_all(executors, plan.tools.values())
         assert settings.fleet is not None
         bus = _serving.BusAccess(settings.fleet.get_secret_value(), settings.fleet_keys)
         await _serving.serve(
@@ -84,7 +83,3 @@ async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: sock
         await close_all(executors)
         if tracing is not None:
             await tracing.close()
-
-
-async def _start(executors: Executors, tools: list[CompiledTool]) -> None:
-    await start_all(executors, tools)

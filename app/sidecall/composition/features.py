@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from sidecall.composition.requirements import FeatureUnfit, ToolRequirements, leave_out
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage
+from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -187,6 +188,16 @@ class Features:
     def stages(self) -> tuple[Stage, ...]:
         """Steps of calls that features add to those of the kernel."""
         return tuple(stage for _, _, built in self._built for stage in built.stages)
+
+    @property
+    def executors(self) -> Executors:
+        """Places where tools run that features add to those of the kernel."""
+        return {name: executor for _, _, built in self._built for name, executor in built.executors.items()}
+
+    def add_metrics(self, metrics: Any) -> None:
+        """Add the numbers of features to those of the server."""
+        for _, _, built in self._built:
+            built.add_metrics(metrics)
 
     @property
     def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:

@@ -195,8 +195,8 @@ class Registry:
         """
         own = list(tools)
         fresh = self.join(own)
-        self._own = own
         self._offer(fresh)
+        self._own = own
 
     def join(self, tools: Iterable[CompiledTool | Compilable]) -> list[CompiledTool]:
         """Return the tools that would be offered with these in place of the present ones; nothing is changed.

@@ -53,12 +53,20 @@ class BusAway(SidecallError):
 class Bus:
     """One connection, which is made again for as long as the process runs; for one event loop."""
 
-    def __init__(self, url: str, frames: Frames, hear: Hear, came_up: Callable[[], None]) -> None:
-        """Prepare; `came_up` is called each time the connection is there."""
+    def __init__(
+        self,
+        url: str,
+        frames: Frames,
+        hear: Hear,
+        came_up: Callable[[], None],
+        went_away: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Prepare; `came_up` is called each time the connection is there, and `went_away` when it is lost."""
         self._url = url
         self._frames = frames
         self._hear = hear
         self._came_up = came_up
+        self._went_away = went_away
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -240,6 +248,8 @@ class Bus:
         if self.is_up and not self._is_closing:
             logger.warning("the bus is away; calls for workers are refused until it is back")
         self.is_up = False
+        if not self._is_closing:
+            self._went_away()
 
     async def _on_closed(self) -> None:
         self.is_up = False

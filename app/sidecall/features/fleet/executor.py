@@ -5,7 +5,7 @@ import itertools
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +37,10 @@ _HOUR = 3600.0
 _AGAIN = 0.1
 
 
+# Called with the names of the tools that have a worker, when they change.
+Tell = Callable[[frozenset[str]], None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetBounds:
     """How long calls wait for a worker, in seconds, how many may, and the most bytes of structured results."""
@@ -52,18 +56,21 @@ class FleetExecutor:
     This process alone says who may begin a call, and whether an attempt still counts: the bus only carries.
     """
 
-    def __init__(self, url: str, keys: Iterable[str], name: str, bounds: FleetBounds) -> None:
-        """Prepare for a bus; nothing is opened yet.
+    def __init__(self, url: str, keys: Iterable[str], name: str, bounds: FleetBounds, tell: Tell) -> None:
+        """Prepare for a bus; nothing is opened yet, and `tell` is called when other tools are available.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
         """
         self.name = name
-        self.roster = Roster()
+        self.roster = Roster(self._note_change)
         # Calls that were given out again after their workers were lost.
         self.repeated = 0
-        self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up)
+        self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
         self._bounds = bounds
+        self._tell_available = tell
+        self._tools: dict[str, CompiledTool] = {}
+        self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
         self._calls: dict[str, RemoteCall] = {}
         # Those that are no longer awaited, and whose code still runs.
@@ -109,19 +116,28 @@ class FleetExecutor:
             (waiting if call.worker is None else running)[call.queue] += 1
         return dict(waiting), dict(running)
 
-    def is_available(self, tool: CompiledTool) -> bool:
-        """Return whether a worker is there that has this tool."""
-        return self._bus.is_up and self.roster.find_pool(tool) is not None
-
-    async def start(self, _: Iterable[CompiledTool]) -> None:
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Begin to connect to the bus; it need not be there yet."""
+        self.follow(tools)
         if not self._tasks:
             self._bus.open()
             self._begin(self._ask_workers())
             self._begin(self._watch())
 
-    def follow(self, _: Iterable[CompiledTool]) -> None:
-        """Do nothing: workers load their tools themselves."""
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Note which tools run here; workers load theirs themselves."""
+        self._tools = {tool.name: tool for tool in tools}
+        self._note_change()
+
+    def _note_change(self) -> None:
+        """Look which tools have a worker now, and tell where others had one before."""
+        is_up = self._bus.is_up
+        fits = self.roster.find_pool
+        now = frozenset(name for name, tool in self._tools.items() if is_up and fits(tool) is not None)
+        if now != self._available:
+            self._available = now
+            self.roster.forget()
+            self._tell_available(now)
 
     async def run(self, invocation: Invocation) -> Any:
         """Run the call on a worker, and raise here what it raises there.
@@ -262,6 +278,7 @@ class FleetExecutor:
             if call.worker is None:
                 call.put_again()
         self.roster.forgive()
+        self._note_change()
 
     def _hear(self, sender: str, said: Message) -> None:
         handle = self._handlers.get(said.kind)

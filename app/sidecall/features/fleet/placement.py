@@ -1,14 +1,11 @@
 """Which tools run on the workers of which queue."""
 
-import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.tool import CompiledTool
-
-logger = logging.getLogger("sidecall.fleet")
 
 _TAG = "tag:"
 
@@ -28,8 +25,12 @@ class Placement:
             return None
         return next((queue for queue, wanted in self._rules if _fits(tool, wanted)), tool.options.queue)
 
-    def place(self, tool: CompiledTool) -> CompiledTool:
-        """Return the tool as it is served with a fleet.
+    def list_placed(self, tools: Iterable[CompiledTool]) -> list[str]:
+        """List the names of those that have a queue."""
+        return [tool.name for tool in tools if self.find_queue(tool) is not None]
+
+    def place(self, tool: CompiledTool, available: Collection[str] = ()) -> CompiledTool:
+        """Return the tool as it is served with a fleet; `available` are the names of those that have a worker.
 
         Raises:
             InvalidToolOption: Workers cannot run it.
@@ -42,7 +43,8 @@ class Placement:
                 f"{tool.source}: tool {tool.name!r} cannot run on the workers of {queue!r}: it works on the files of "
                 "the conversation, which are on this machine. Take it out of SIDECALL_PLACEMENT, and leave out `queue`."
             )
-        return replace(tool, executor="fleet", options=replace(tool.options, queue=queue))
+        options = replace(tool.options, queue=queue)
+        return replace(tool, executor="fleet", options=options, is_available=tool.name in available)
 
 
 def _fits(tool: CompiledTool, wanted: str) -> bool:

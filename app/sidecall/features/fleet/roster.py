@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,11 +41,12 @@ class Worker:
 
 @dataclass(slots=True)
 class Roster:
-    """All workers, and which tools the pools of them have.
+    """All workers, and which tools the pools of them have; `changed` is called when others take calls.
 
     Workers of one queue with the same tools, by name and schema, are a pool: each of them can run each of its calls.
     """
 
+    changed: Callable[[], None]
     workers: dict[str, Worker] = field(default_factory=dict)
     _pools: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _hashes: dict[int, tuple[CompiledTool, str]] = field(default_factory=dict)
@@ -75,6 +76,7 @@ class Roster:
         if gone:
             live = {worker.pool for worker in self.workers.values()}
             self._pools = {pool: tools for pool, tools in self._pools.items() if pool in live}
+            self.changed()
         return gone
 
     def forgive(self) -> None:
@@ -113,7 +115,12 @@ class Roster:
             if has_tool and worker.queue == tool.options.queue and not worker.is_draining:
                 yield worker
 
+    def forget(self) -> None:
+        """Forget the hashes of tools that may not be served any more."""
+        self._hashes.clear()
+
     def _wake(self) -> None:
+        self.changed()
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)

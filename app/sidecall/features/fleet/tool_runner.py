@@ -101,7 +101,7 @@ class ToolRun:
                 raise DiscoveryError(f"this worker has no tool {request['home']['name']!r}")
             invocation = self._invocation = self._open(tool, executors)
             CALL.set(invocation)
-            invocation.cost = CallCost(running.add_cost)
+            invocation.cost = CallCost(running.add_cost, running.request["cost"])
             fill_hidden(invocation)
             validate(invocation)
             output = await executors[tool.executor].run(invocation)
@@ -118,7 +118,7 @@ class ToolRun:
             ItemStore(BridgedItems(running, running.id), request["caller"]["tenant"]) if request["has_store"] else None
         )
         contents = BridgedContents(running, running.id) if request["has_contents"] else None
-        made = read_request(own, tool, running.listen if request["is_heard"] else None, store, contents)
+        made = read_request(own, tool, running.listen, store, contents)
         made.services = replace(made.services, sandbox=sandbox_of(executors), abandon=self._abandon)
         return made
 

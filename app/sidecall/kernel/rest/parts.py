@@ -202,8 +202,6 @@ class Parts:
     results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
     vector_stores: "_stores.VectorStores | None" = None
-    # Whether a tool can run just now.
-    is_available: Callable[[CompiledTool], bool] = lambda _: True
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property

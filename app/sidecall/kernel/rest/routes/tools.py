@@ -172,7 +172,7 @@ async def get_tool(
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
     shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
     injected = await _list_injected(parts, caller, tool)
-    detail = make_listing(to_json(_detail(tool, shown, injected, is_available=parts.is_available(tool)), by_alias=True))
+    detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
     # What is shown of a sandbox may change, and so may what is set.
     if tool.sandbox_use is None and not {it.source for it in injected} & {"secret", "token"}:
         parts.details.keep(name.encode(), detail, version, caller)
@@ -207,9 +207,7 @@ def _unknown(name: str, alike: list[str]) -> str:
     return f"There is no tool {cut_name(name)!r}, or it is not visible to you.{hint} GET /tools lists the tools."
 
 
-def _detail(
-    tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[InjectedParameter], *, is_available: bool
-) -> ToolDetail:
+def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[InjectedParameter]) -> ToolDetail:
     obstacles = find_strict_obstacles(tool.args_schema.flat)
     return ToolDetail(
         name=tool.name,
@@ -224,7 +222,7 @@ def _detail(
         timeout=tool.options.timeout,
         executor=tool.executor,
         queue=tool.options.queue if tool.executor == "fleet" else None,
-        available=is_available,
+        available=tool.is_available,
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,
