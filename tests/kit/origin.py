@@ -30,6 +30,8 @@ from sidecall.cli.commands import list_commands
 for _place in (
     *(place.partition(":")[0] for place in list_commands().values()),
     "sidecall.features.contents.json_paths",
+    "sidecall.features.fleet.executor",
+    "sidecall.features.fleet.serving",
     "sidecall.kernel.schema.docstring_sections.by_griffe",
     "sidecall.features.telemetry.terminal_lines",
 ):
