@@ -58,7 +58,8 @@ class Fleet:
         self.started.append(worker)
         found = _PROBES.search(worker.wait_until(lambda log: _PROBES.search(log) is not None))
         assert found is not None, worker.log
-        return replace(worker, port=int(found[1]))
+        self.started[-1] = replace(worker, port=int(found[1]))
+        return self.started[-1]
 
     def ask(self, *arguments: str, **settings: str) -> str:
         """Run `sidecall` with these arguments on the bus, and return what it prints."""

@@ -35,7 +35,7 @@ def test_calls_are_cancelled_and_followed_at_another_server(fleet: Fleet, postgr
     assert time.monotonic() - began < PATIENCE
     assert _read(two, job)["status"] == "cancelled"
     done = call(one, "says", headers=_LATER, count=3).json()["id"]
-    assert _read(two, done)["status"] == "success"
+    assert _read(two, done)["status"] == "succeeded"
 
 
 @pytest.mark.parametrize("name", ["waits_safely"])
@@ -50,5 +50,5 @@ def test_a_remembered_call_goes_on_after_its_server_died(
     job = call(one, name, headers=_LATER, file=str(file)).json()["id"]
     wait_for(lambda: file.exists() and file.read_text() != "")
     one.process.send_signal(9)
-    assert _read(two, job, wait=30)["status"] == "success"
+    assert _read(two, job, wait=30)["status"] == "succeeded"
     assert len(file.read_text().splitlines()) == 2
