@@ -194,7 +194,7 @@ class Bus:
             disconnected_cb=self._on_away,
             closed_cb=self._on_closed,
             reconnected_cb=self._on_back,
-            reconnect_time_wait=_WAIT,  # type: ignore[arg-type]  it sleeps so long
+            reconnect_time_wait=_WAIT,  # type: ignore[arg-type]  # it sleeps so long
             max_reconnect_attempts=-1,
             ping_interval=2,
             pending_size=_PENDING,

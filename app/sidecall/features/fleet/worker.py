@@ -253,7 +253,11 @@ class Worker:
     def _begin_there(self, held: Held, request: Mapping[str, Any], post: Post) -> None:
         """Begin the tool on its event loop."""
         held.running = RunningCall(held.call, held.number, request, post)
-        held.run = self._begin_tool(held.running, partial(self._loop.call_soon_threadsafe, _finish, held.over))
+
+        def end() -> None:
+            self._loop.call_soon_threadsafe(_finish, held.over)
+
+        held.run = self._begin_tool(held.running, end)
 
     def _post(self, gateway: str, body: bytes, is_answer: bool) -> None:
         """Send a packed message, from any thread."""
