@@ -117,7 +117,6 @@ def create_app(
     features, admission = replace(features, ledger=ledger), build_admission(settings, ledger)
     executors = {**_build_executors_for(settings, features), **features.executors}
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
-    features.add_metrics(metrics)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)

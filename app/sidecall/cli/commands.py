@@ -16,6 +16,7 @@ from sidecall.version import __version__
 # Those of the kernel, and where each is: a function, or the commands of a group.
 _KERNEL = {
     "serve": "sidecall.cli.serve:serve",
+    "worker": "sidecall.cli.worker:worker",
     "tools": "sidecall.cli.tools:tools",
     "stages": "sidecall.cli.stages:stages",
     "call": "sidecall.cli.call:call",

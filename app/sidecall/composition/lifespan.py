@@ -64,7 +64,7 @@ def build_lifespan(
     ledger = parts.operation.ledger
     keys = map(read_key, settings.webhook_keys)
     dispatcher, late = WebhookDispatcher(ledger, parts.receivers, list(keys), partial(_show_call, parts)), LateSteps()
-
+    features.add_metrics(parts.metrics)
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
 
     @asynccontextmanager

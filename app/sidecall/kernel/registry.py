@@ -87,7 +87,6 @@ class Registry:
             tuple(map(make_input_guardrail, tool_input_guardrails)),
             tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
-        self._adapt: Callable[[CompiledTool], CompiledTool] = lambda tool: tool
         self.index = ToolIndex()
         self.contracts = KnownContracts()
         self._unlisted: Mapping[str, CompiledTool] = {}
@@ -101,6 +100,9 @@ class Registry:
         self._sources: dict[str, ToolSource] = {}
         # What each tool that comes has to pass, and raises a DefinitionError.
         self.check: Callable[[CompiledTool], None] | None = None
+        # How a tool that no source offers is served, as `replace` has it; it may raise a DefinitionError.
+        self.adapt: Callable[[CompiledTool], CompiledTool] = _keep
+        self._adapted: Callable[[CompiledTool], CompiledTool] = self.adapt
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -152,20 +154,6 @@ class Registry:
             DefinitionError: One of them cannot be offered; nothing is changed then.
         """
         self.replace([*self._own, *tools])
-
-    def adapt(self, change: Callable[[CompiledTool], CompiledTool]) -> None:
-        """Serve each tool that no source offers as this function has it, now and after each `replace`.
-
-        Raises:
-            DefinitionError: The function refuses one; nothing is changed then.
-        """
-        before, self._adapt = self._adapt, change
-        served, self._served = self._served, []  # So that none counts as known.
-        try:
-            self._offer(self._offered)
-        except BaseException:
-            self._adapt, self._served = before, served
-            raise
 
     def put_source(self, source: str, tools: Iterable[CompiledTool], *, gives_way: bool = False) -> None:
         """Set the tools of a source, after all others; `replace` leaves them.
@@ -222,16 +210,17 @@ class Registry:
 
     def _offer(self, offered: list[CompiledTool]) -> None:
         # What stays is the same object as before, by which others know that nothing about it has changed.
-        known = {id(tool): self._tools[tool.name] for tool in self._served}
+        is_same = self._adapted is self.adapt
+        known = {id(tool): self._tools[tool.name] for tool in self._served} if is_same else {}
         served: dict[str, CompiledTool] = {}
         for tool in (*offered, *self._list_sourced(gives_way=True)):
             served.setdefault(tool.name, tool)
         sourced = {id(tool) for source in self._sources.values() for tool in source.tools}
         adapted = {
-            name: tool if id(tool) in known or id(tool) in sourced else self._adapt(tool)
+            name: tool if id(tool) in known or id(tool) in sourced else self.adapt(tool)
             for name, tool in served.items()
         }
-        self._offered, self._served = offered, list(served.values())
+        self._offered, self._served, self._adapted = offered, list(served.values()), self.adapt
         before = self._tools
         self._tools = {
             name: known.get(id(tool)) or self._hooks.apply_to(adapted[name]) for name, tool in served.items()
@@ -243,6 +232,10 @@ class Registry:
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
         self.index = ToolIndex(self._tools.values())
         self.version += 1
+
+
+def _keep(tool: CompiledTool) -> CompiledTool:
+    return tool
 
 
 def _part(one: CompiledTool, two: CompiledTool) -> dict[str, CompiledTool]:

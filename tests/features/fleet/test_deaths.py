@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,60 +33,86 @@ def _pids(file: Path) -> list[int]:
     return [int(line) for line in file.read_text().splitlines() if line.isdigit()] if file.exists() else []
 
 
-def _kind(answer: Future[httpx.Response]) -> tuple[int, Any, str]:
-    said = answer.result(PATIENCE)
-    body = said.json()
-    error = body.get("response_metadata", {}).get("error") or {}
-    return said.status_code, error.get("kind"), str(body.get("content"))
+@dataclass
+class Day:
+    """A bad day: what was asked, which processes were there, and where the tools say who runs them."""
+
+    answers: dict[str, Future[httpx.Response]]
+    files: dict[str, Path]
+    frozen: list[Server]
+
+    def pids(self, name: str) -> list[int]:
+        """Return who has started a tool, in their order."""
+        return _pids(self.files[name])
+
+    def end(self, name: str) -> tuple[int, Any, str]:
+        """Wait for an answer: return its status, kind and content."""
+        said = self.answers[name].result(PATIENCE)
+        body = said.json()
+        error = body.get("response_metadata", {}).get("error") or {}
+        return said.status_code, error.get("kind"), str(body.get("content"))
 
 
-def test_deaths_of_workers(fleet: Fleet, server: Server, pool: ThreadPoolExecutor, tmp_path: Path) -> None:
-    """One that may runs again elsewhere, another does not; what kills three ends; what was frozen is not believed."""
-    spares = [fleet.work("spare", "--slots", "2") for _ in range(2)]
+@pytest.fixture(scope="module")
+def day(fleet: Fleet, server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Day]:
+    """Have workers die in four ways at once."""
     for _ in range(3):
         fleet.work("poison")
+    fleet.work("spare", "--slots", "2")
     frozen = [fleet.work("frozen") for _ in range(2)]
-    wait_for(lambda: all(is_available(server, it) for it in ("waits_once", "kills", "freezes")))
-    files = {name: tmp_path / name for name in ("safely", "once", "kills", "freezes")}
-    poison = pool.submit(call, server, "kills", file=str(files["kills"]))
-    safely = pool.submit(call, server, "waits_safely", file=str(files["safely"]))
-    once = pool.submit(call, server, "waits_once", file=str(files["once"]))
-    freezes = pool.submit(call, server, "freezes", file=str(files["freezes"]))
-    wait_for(lambda: all(_pids(file) for file in files.values()))
-    os.kill(_pids(files["freezes"])[0], signal.SIGSTOP)
-    doomed = {_pids(files["safely"])[0], _pids(files["once"])[0]}
-    began = time.monotonic()
-    for pid in doomed:
-        os.kill(pid, signal.SIGKILL)
-    if len(doomed) == 2:
-        fleet.work("spare")
-    assert _kind(safely)[::2] == (200, "second")
-    assert time.monotonic() - began < 10
-    status, kind, text = _kind(once)
+    names = ("kills", "waits_safely", "waits_once", "freezes")
+    wait_for(lambda: all(is_available(server, it) for it in names))
+    files = {name: tmp_path_factory.mktemp("said") / name for name in names}
+    with ThreadPoolExecutor(len(names)) as threads:
+        answers = {name: threads.submit(call, server, name, file=str(files[name])) for name in names}
+        made = Day(answers, files, frozen)
+        wait_for(lambda: all(map(_pids, files.values())))
+        os.kill(made.pids("freezes")[0], signal.SIGSTOP)
+        os.kill(made.pids("waits_once")[0], signal.SIGKILL)
+        fleet.work("spare", "--slots", "2")
+        yield made
+
+
+def test_a_call_that_may_run_twice_runs_again_elsewhere(day: Day) -> None:
+    """And the client hears nothing of it."""
+    assert day.end("waits_safely") == (200, None, "second")
+    assert len(set(day.pids("waits_safely"))) == 2
+
+
+def test_a_call_that_may_not_run_twice_ends_with_an_unknown_outcome(day: Day) -> None:
+    """It was started once."""
+    status, kind, text = day.end("waits_once")
     assert (status, kind) == (200, "outcome_unknown")
     assert "waits_once" in text
-    assert len(_pids(files["once"])) == 1
-    assert _kind(freezes)[::2] == (200, "start 2")
-    status, kind, text = _kind(poison)
+    assert len(day.pids("waits_once")) == 1
+
+
+def test_a_call_that_ends_each_of_its_workers_is_started_three_times(day: Day) -> None:
+    """And says so."""
+    status, kind, text = day.end("kills")
     assert (status, kind) == (200, "poison")
     assert "3 times" in text
-    assert len(set(_pids(files["kills"]))) == 3
-    os.kill(_pids(files["freezes"])[0], signal.SIGCONT)
+    assert len(set(day.pids("kills"))) == 3
+
+
+def test_a_worker_that_was_frozen_is_not_believed_and_serves_again(day: Day, server: Server) -> None:
+    """Another has answered meanwhile."""
+    assert day.end("freezes") == (200, None, "start 2")
+    first = day.pids("freezes")[0]
     assert server.metrics()["sidecall_fleet_lost_total"] == 6
-    assert spares
-    # The one that was frozen comes back, and serves again.
+    os.kill(first, signal.SIGCONT)
     wait_for(lambda: server.metrics()['sidecall_fleet_workers{queue="frozen"}'] == 2)
-    os.kill(next(it.pid for it in frozen if it.pid != _pids(files["freezes"])[0]), signal.SIGKILL)
-    assert call(server, "freezes", file=str(files["freezes"])).json()["content"] == "start 3"
+    os.kill(next(it.pid for it in day.frozen if it.pid != first), signal.SIGKILL)
+    assert call(server, "freezes", file=str(day.files["freezes"])).json()["content"] == "start 3"
+    assert day.pids("freezes")[2] == first
 
 
 def test_the_bus_goes_away_and_comes_back(
     fleet: Fleet, server: Server, pool: ThreadPoolExecutor, tmp_path: Path
 ) -> None:
     """What runs is answered, what comes meanwhile is refused at once, and what comes after runs."""
-    fleet.work("spare", "--slots", "2")
     fleet.work("cpu", "--slots", "2")
-    wait_for(lambda: is_available(server, "echo") and is_available(server, "waits_once"))
+    wait_for(lambda: is_available(server, "echo"))
     file = tmp_path / "said"
     running = pool.submit(call, server, "blocks", seconds=3, file=str(file))
     wait_for(lambda: bool(_pids(file)))
@@ -100,7 +127,7 @@ def test_the_bus_goes_away_and_comes_back(
     assert call(server, "at_home").status_code == 200
     time.sleep(3)
     fleet.bus.start()
-    assert _kind(running)[::2] == (200, "still here")
+    assert running.result(PATIENCE).json()["content"] == "still here"
     assert len(_pids(file)) == 1
     wait_for(lambda: is_available(server, "echo"))
     assert call(server, "echo", text="again").json()["content"] == "again"

@@ -38,6 +38,6 @@ FEATURE = Feature(
     options=frozenset({"queue"}),
     executors=frozenset({"fleet"}),
     settings_off={"fleet": None, "fleet_key": None, "placement": ()},
-    commands={"worker": "sidecall.cli.worker:worker", "fleet": "sidecall.features.fleet.cli:fleet"},
+    commands={"fleet": "sidecall.features.fleet.cli:fleet"},
     build=_build,
 )

@@ -59,7 +59,8 @@ def join(host: Host) -> Built:
 
 def _place(registry: Registry, placement: Placement, available: Collection[str]) -> None:
     """Serve the tools as they are with these available, as listings say."""
-    registry.adapt(partial(placement.place, available=available))
+    registry.adapt = partial(placement.place, available=available)
+    registry.replace(registry.given)
 
 
 def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
