@@ -63,7 +63,8 @@ def worker(
             f"worker {plan.name} of the queue {queue} with {write_count(plan.slots, 'slot')}, probes at http://{where}"
         )
         _serving.logger.info("%s: %s", said, ", ".join(offered))
-        asyncio.run(_work(settings, plan, listening))
+        with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
+            runner.run(_work(settings, plan, listening))
 
 
 async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: socket.socket) -> None:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from sidecall.features.fleet.probes import Probes
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import LogToServer, ToolRun
-from sidecall.features.fleet.worker import BusThread, Worker, WorkerPlan
+from sidecall.features.fleet.worker import BusThread, Worker, WorkerPlan, make_loop
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
 
-__all__ = ["BusAccess", "Tools", "WorkerPlan", "logger", "serve"]
+__all__ = ["BusAccess", "Tools", "WorkerPlan", "logger", "make_loop", "serve"]
 
 logger = logging.getLogger("sidecall.fleet")
 
