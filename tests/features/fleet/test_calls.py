@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.features.fleet.conftest import Fleet, call, is_available, wait_for
+from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.servers import PATIENCE, Server
 
 _LARGE = 15 * 1024 * 1024

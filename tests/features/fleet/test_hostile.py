@@ -10,7 +10,7 @@ from nats.aio.msg import Msg
 
 from sidecall.features.fleet.frames import Frames
 from sidecall.kernel.executors.process.child import pack
-from tests.features.fleet.conftest import Fleet, call, is_available, wait_for
+from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.servers import Server
 
 _SECRET = "a-secret-of-the-caller"

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.features.fleet.conftest import Fleet, call, is_available, wait_for
+from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.postgres import cluster, postgres_url
 from tests.kit.servers import PATIENCE, Server
 

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.features.fleet.conftest import Fleet, call, is_available, wait_for
+from tests.kit.fleets import Fleet, call, is_available, wait_for
 
 _OLD = '''
 from sidecall import tool

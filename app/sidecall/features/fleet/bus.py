@@ -14,6 +14,7 @@ from typing import Any
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
@@ -32,6 +33,8 @@ ACK_WAIT = 2.5
 _WAIT = 0.25
 # Seconds that the bus has for an answer of its own.
 _PATIENCE = 2.0
+# Seconds in which the bus says that nothing listens at a place.
+_HELLO = 0.2
 # Seconds that one request for a ticket waits.
 _PULL = 2.0
 # Tickets of calls that are long over, and of workers that do not come back.
@@ -119,6 +122,18 @@ class Bus:
                     await self._client.publish(f"{_PREFIX}.node.{place}", frame)
             except (NatsError, OSError, TimeoutError) as error:
                 raise BusAway(f"the bus takes nothing: {error}") from error
+
+    async def is_there(self, place: str) -> bool:
+        """Return whether a process listens at a place; True also where that cannot be found out."""
+        async with self._sending:
+            (frame,) = self._frames.write(place, pack("hello", None, None), self._client.max_payload - _BESIDE)
+            try:
+                await self._client.request(f"{_PREFIX}.node.{place}", frame, timeout=_HELLO)
+            except NoRespondersError:
+                return not self.is_up
+            except (NatsError, OSError, TimeoutError):
+                return True
+        return True
 
     async def put_ticket(self, queue: str, pool: str, subject: str, number: int) -> None:
         """Put a ticket for a call into the stream.

@@ -12,6 +12,7 @@ from typing import Any
 
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
 from sidecall.features.fleet.frames import Frames
+from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, MISSES, RemoteCall
 from sidecall.features.fleet.roster import Roster
 from sidecall.kernel.core.errors import ToolException
@@ -56,8 +57,24 @@ class FleetExecutor:
     This process alone says who may begin a call, and whether an attempt still counts: the bus only carries.
     """
 
-    def __init__(self, url: str, keys: Iterable[str], name: str, bounds: FleetBounds, tell: Tell) -> None:
-        """Prepare for a bus; nothing is opened yet, and `tell` is called when other tools are available.
+    def __init__(
+        self,
+        url: str,
+        keys: Iterable[str],
+        name: str,
+        bounds: FleetBounds,
+        tell: Tell,
+        store: EndsServers | None = None,
+    ) -> None:
+        """Prepare for a bus; nothing is opened yet.
+
+        Args:
+            url: Where it is.
+            keys: What encrypts; the first of them writes.
+            name: By what people know this process.
+            bounds: How long calls wait, and how many.
+            tell: Called when other tools are available.
+            store: Where other servers know this one, if they share a database.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
@@ -68,6 +85,8 @@ class FleetExecutor:
         self.repeated = 0
         self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
         self._bounds = bounds
+        self._owner = None if store is None else store.owner
+        self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tell_available = tell
         self._tools: dict[str, CompiledTool] = {}
         self._available: frozenset[str] = frozenset()
@@ -123,6 +142,7 @@ class FleetExecutor:
             self._bus.open()
             self._begin(self._ask_workers())
             self._begin(self._watch())
+            self._begin(self._watch_peers())
 
     def follow(self, tools: Iterable[CompiledTool]) -> None:
         """Note which tools run here; workers load theirs themselves."""
@@ -239,10 +259,17 @@ class FleetExecutor:
                 for worker in self.roster.miss():
                     logger.warning("the worker %s of the queue %s is gone", worker.name, worker.queue)
                 with suppress(BusAway):
-                    await self._bus.send(ALL, "who", None, None)
+                    await self._bus.send(ALL, "who", None, {"owner": self._owner})
             else:
                 self.roster.forgive()
             await asyncio.sleep(_ASK)
+
+    async def _watch_peers(self) -> None:
+        """Find the servers of the same database that are gone."""
+        while self._peers is not None:
+            await asyncio.sleep(PAUSE)
+            if self._bus.is_up:
+                await self._peers.look()
 
     async def _watch(self) -> None:
         """Find the attempts whose workers are gone, and the tickets that no worker will find."""
@@ -298,8 +325,11 @@ class FleetExecutor:
         self.roster.note_tools(said.content["pool"], said.content["tools"])
 
     def _on_who(self, sender: str, said: Message) -> None:
-        """Answer a person who asks for all, not other servers that ask for workers."""
-        if said.content is not None:
+        """Answer a person who asks for all; of other servers, which ask for workers, note that they are there."""
+        owner = said.content.get("owner")
+        if owner is not None and owner != self._owner and self._peers is not None:
+            self._peers.note(sender, owner)
+        elif said.content.get("all"):
             waiting, running = self.count()
             since = time.monotonic() - _HOUR
             counts = {"waiting": waiting, "running": running, "lost": sum(it > since for it in self._losses)}

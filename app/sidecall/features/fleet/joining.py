@@ -14,8 +14,13 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.fleet import executor as _executor
+    from sidecall.storage import ledger as _ledger
 else:
     _executor = Later("sidecall.features.fleet.executor")
+
+
+# Seconds; a server writes its heartbeat every two.
+_QUIET = 2.2
 
 
 class FleetUnusable(SidecallError):
@@ -53,8 +58,31 @@ def join(host: Host) -> Built:
     tell = partial(_place, host.registry, placement)
     tell(())
     url, keys = settings.fleet.get_secret_value(), settings.fleet_keys
-    fleet = make(url, keys, name_process(), wanted, tell)
+    fleet = make(url, keys, name_process(), wanted, tell, _share(host.ledger))
     return Built(executors={"fleet": fleet}, add_metrics=partial(_measure, fleet))
+
+
+class SharedServers:
+    """The servers of a database, as the fleet knows them."""
+
+    def __init__(self, ledger: "_ledger.Ledger") -> None:
+        """Take the ledger that they share."""
+        self.owner = ledger.owner
+        self._ledger = ledger
+
+    async def end_server(self, owner: str) -> bool:
+        """Note that a server has ended; return False where it has said something just now.
+
+        Raises:
+            StoreUnavailable: It cannot be noted.
+        """
+        now = await self._ledger.heartbeat.tell_time()
+        return await self._ledger.database.write("fleet_end_server", owner, now - _QUIET) is not None
+
+
+def _share(ledger: "_ledger.Ledger") -> SharedServers | None:
+    """Return the servers of a database; processes of one machine that share a file see each other's ends anyhow."""
+    return SharedServers(ledger) if ledger.is_shared and ledger.kind == "postgres" else None
 
 
 def _place(registry: Registry, placement: Placement, available: Collection[str]) -> None:

@@ -339,7 +339,7 @@ class Worker:
         return held if held is not None and held.number == said.content["n"] else None
 
     def _on_who(self, sender: str, said: Message) -> None:
-        if said.content is None:
+        if not said.content.get("all"):
             self._silence[sender] = 0
             if sender in self._owed:
                 self._owed.discard(sender)
