@@ -134,6 +134,14 @@ async def waits_safely(file: str) -> str:
     return "second"
 
 
+@tool(queue="old", annotations=SAFE, timeout=60)
+async def two_tickets(file: str) -> str:
+    """Run for ever at its first start."""
+    _note(file)
+    await asyncio.sleep(60 if len(Path(file).read_text().splitlines()) == 1 else 0)
+    return "second"
+
+
 @tool(queue="spare", timeout=60)
 async def waits_once(file: str) -> str:
     """Run until it is ended."""

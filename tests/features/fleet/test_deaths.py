@@ -145,3 +145,19 @@ def test_a_server_that_ends_takes_its_calls_along(fleet: Fleet, tmp_path: Path) 
         with pytest.raises(httpx.HTTPError):
             left.result(PATIENCE)
     wait_for(lambda: "ended" in file.read_text())
+
+
+def test_an_old_ticket_of_a_call_does_not_hide_its_new_one(fleet: Fleet, server: Server, tmp_path: Path) -> None:
+    """A worker that finds both takes the one that counts."""
+    file = tmp_path / "said"
+    doomed = fleet.work("old")
+    wait_for(lambda: is_available(server, "two_tickets"))
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(call, server, "two_tickets", file=str(file))
+        wait_for(lambda: bool(_pids(file)))
+        doomed.process.send_signal(signal.SIGKILL)
+        # By now the second ticket was put for it, and it is not known any more, so that there is a third.
+        wait_for(lambda: not is_available(server, "two_tickets"))
+        fleet.work("old", "--slots", "4")
+        assert answer.result(PATIENCE).json()["content"] == "second"
+    assert len(_pids(file)) == 2

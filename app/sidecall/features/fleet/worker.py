@@ -77,6 +77,11 @@ class Held:
     running: RunningCall | None = None
     run: ToolRun | None = None
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from others: an earlier ticket of the same call may be held still."""
+        return self.gateway, self.call, self.number
+
 
 @dataclass(slots=True)
 class WorkerCounts:
@@ -110,7 +115,7 @@ class Worker:
         self._begin_tool = begin
         self._loop = asyncio.get_running_loop()
         self._slots = asyncio.Semaphore(plan.slots)
-        self._held: dict[tuple[str, str], Held] = {}
+        self._held: dict[tuple[str, str, int], Held] = {}
         self._outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
         self._kept: deque[tuple[float, str, bytes]] = deque()
         # Servers that have not been heard since the bus was away, and may lack answers.
@@ -215,7 +220,7 @@ class Worker:
         try:
             read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)
             held = None if read is None else Held(*read, ticket, self._loop.create_future(), self._loop.create_future())
-            if held is None or (held.gateway, held.call) in self._held:
+            if held is None or held.key in self._held:
                 await _settle(ticket.ack())
             else:
                 await self._claim(held)
@@ -224,8 +229,7 @@ class Worker:
 
     async def _claim(self, held: Held) -> None:
         """Ask the server of a ticket for its call, and have it run."""
-        key = (held.gateway, held.call)
-        self._held[key] = held
+        self._held[held.key] = held
         self.counts.claims += 1
         try:
             with suppress(BusAway):
@@ -243,7 +247,7 @@ class Worker:
                 await self._run(held, request)
             await _settle(held.ticket.ack())
         finally:
-            del self._held[key]
+            del self._held[held.key]
 
     async def _run(self, held: Held, request: Mapping[str, Any]) -> None:
         post = partial(self._post, held.gateway)
@@ -335,8 +339,7 @@ class Worker:
             handle(sender, said)
 
     def _find(self, sender: str, said: Message) -> Held | None:
-        held = self._held.get((sender, said.subject or ""))
-        return held if held is not None and held.number == said.content["n"] else None
+        return self._held.get((sender, said.subject or "", said.content["n"]))
 
     def _on_who(self, sender: str, said: Message) -> None:
         if not said.content.get("all"):
