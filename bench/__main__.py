@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bench import doors, inprocess, over_http, report, rows, scale, sizing, slow_calls, startup
+from bench import doors, fleet, inprocess, over_http, report, rows, scale, sizing, slow_calls, startup
 from bench.chart import draw
 from bench.durable import remembered
 from bench.durable.workers import worker_versions
@@ -19,6 +19,7 @@ from bench.results import FULL_ROUNDS, QUICK_ROUNDS, SHORT_ROUNDS, Part, lowest
 Measure = Callable[[int, Cores], Part]
 PARTS: Mapping[str, Measure] = {
     "doors": doors.measure,
+    "fleet": fleet.measure,
     "http": over_http.measure,
     "inprocess": inprocess.measure,
     "overhead": over_floor.measure,

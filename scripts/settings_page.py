@@ -88,6 +88,11 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("tool_timeout", "threads", "processes", "memory_limit_mb", "process_env"),
     ),
     (
+        "Fleet",
+        "Which tools run on [workers](fleet.md), where their bus is, and what protects the way there.",
+        ("fleet", "fleet_key", "placement", "fleet_max_waiting"),
+    ),
+    (
         "Sandbox",
         "What programs of models may take, and which run unasked: [the sandbox](sandbox.md).",
         (

@@ -21,7 +21,7 @@ LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
     "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
-    " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client httpx"
+    " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client nats httpx"
     " httpcore jinja2 markdown_it".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
@@ -37,7 +37,8 @@ ROOMS = tuple(
         " features.contents.routes"
         " features.credentials.oauth.authorization_flow features.credentials.oauth.st"
         " features.credentials.sealing features.credentials.secret_routes features.credentials.sign_in_"
-        " features.credentials.token_routes features.file_tools features.history.replay_"
+        " features.credentials.token_routes features.file_tools features.fleet.bus features.fleet.executor"
+        " features.fleet.joining features.fleet.placement features.fleet.worker features.history.replay_"
         " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
         " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint"
         ""

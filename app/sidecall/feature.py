@@ -41,6 +41,7 @@ class Built:
         status: Rows of `GET /status`, each read on request.
         methods: Ways in which requests prove who sends them, asked after those of the settings. Each is made with the
             authenticator of those, and has `recognize`.
+        add_metrics: Adds numbers to the server's `Metrics`.
     """
 
     stages: Sequence[Stage] = ()
@@ -49,6 +50,7 @@ class Built:
     services: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     methods: Sequence[Callable[[Any], Any]] = ()
+    add_metrics: Callable[[Any], None] = lambda _metrics: None
 
 
 Run = Callable[[Host], AbstractAsyncContextManager[None]]

@@ -11,6 +11,8 @@ from sidecall.cli.commands import list_commands
 for _place in (
     *(place.partition(":")[0] for place in list_commands().values()),
     "sidecall.features.contents.json_paths",
+    "sidecall.features.fleet.executor",
+    "sidecall.features.fleet.serving",
     "sidecall.features.telemetry.terminal_lines",
 ):
     import_module(_place)

@@ -16,6 +16,7 @@ from tests.limits.by_caller import BY_CALLER
 from tests.limits.by_catalog import BY_CATALOG
 from tests.limits.by_content import BY_CONTENT
 from tests.limits.by_files import BY_FILES
+from tests.limits.by_fleet import BY_FLEET
 from tests.limits.by_history import BY_HISTORY
 from tests.limits.by_mcp import BY_MCP
 from tests.limits.by_outgoing import BY_OUTGOING
@@ -34,6 +35,7 @@ TRIED = {
     **BY_CATALOG,
     **BY_CONTENT,
     **BY_FILES,
+    **BY_FLEET,
     **BY_HISTORY,
     **BY_MCP,
     **BY_OUTGOING,

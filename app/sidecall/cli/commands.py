@@ -16,6 +16,7 @@ from sidecall.version import __version__
 # Those of the kernel, and where each is: a function, or the commands of a group.
 _KERNEL = {
     "serve": "sidecall.cli.serve:serve",
+    "worker": "sidecall.cli.worker:worker",
     "tools": "sidecall.cli.tools:tools",
     "stages": "sidecall.cli.stages:stages",
     "call": "sidecall.cli.call:call",
@@ -25,8 +26,8 @@ _KERNEL = {
 }
 # The order in which commands are listed; those of installed features come last.
 _ORDER = (
-    "serve mcp tools stages toolkits call agent settings reload status audit new check lock openapi mcp-servers calls"
-    " approvals workspace keys".split()
+    "serve worker fleet mcp tools stages toolkits call agent settings reload status audit new check lock openapi"
+    " mcp-servers calls approvals workspace keys".split()
 )
 
 

@@ -32,7 +32,7 @@ _OWN: tuple[str | Feature, ...] = (
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",
     # Without routes. No plain server loads anything of the folder of the last.
-    *("cache", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
+    *("cache", "fleet", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
     *("toolsets", "webhooks", "approval_webhooks"),
     Feature(name="file_tools", needs=("workspaces",)),
 )
@@ -224,6 +224,11 @@ class Features:
     def methods(self) -> tuple[Callable[[Any], Any], ...]:
         """Makers of further ways in which requests prove who sends them."""
         return tuple(make for _, _, built in self._built for make in built.methods)
+
+    def add_metrics(self, metrics: Any) -> None:
+        """Add the numbers of features to those of the server."""
+        for _, _, built in self._built:
+            built.add_metrics(metrics)
 
     @property
     def status(self) -> Mapping[str, Mapping[str, Callable[[], Any]]]:

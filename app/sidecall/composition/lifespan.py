@@ -64,6 +64,7 @@ def build_lifespan(
     """Build the lifespan of the application: its startup and shutdown."""
     ledger = parts.operation.ledger
     dispatcher, late = _build_dispatcher(settings, parts, ledger), LateSteps()
+    features.add_metrics(parts.metrics)
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
     changed = ChangedTools(parts.approvals, parts.registry, changes.hear)
 

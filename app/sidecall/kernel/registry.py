@@ -102,6 +102,9 @@ class Registry:
         self._sources: dict[str, ToolSource] = {}
         # What each tool that comes has to pass, and raises a DefinitionError.
         self.check: Callable[[CompiledTool], None] | None = None
+        # How a tool that no source offers is served, as `replace` has it; it may raise a DefinitionError.
+        self.adapt: Callable[[CompiledTool], CompiledTool] = _keep
+        self._adapted: Callable[[CompiledTool], CompiledTool] = self.adapt
         self.replace(tools)
 
     def __len__(self) -> int:
@@ -189,8 +192,8 @@ class Registry:
         """
         own = list(tools)
         fresh = self.join(own)
-        self._own = own
         self._offer(fresh)
+        self._own = own
 
     def join(self, tools: Iterable[CompiledTool | Compilable]) -> list[CompiledTool]:
         """Return the tools that would be offered with these in place of the present ones; nothing is changed.
@@ -217,13 +220,21 @@ class Registry:
 
     def _offer(self, offered: list[CompiledTool]) -> None:
         # What stays is the same object as before, by which others know that nothing about it has changed.
-        known = {id(tool): self._tools[tool.name] for tool in self._served}
+        is_same = self._adapted is self.adapt
+        known = {id(tool): self._tools[tool.name] for tool in self._served} if is_same else {}
         served: dict[str, CompiledTool] = {}
         for tool in (*offered, *self._list_sourced(gives_way=True)):
             served.setdefault(tool.name, tool)
-        self._offered, self._served = offered, list(served.values())
+        sourced = {id(tool) for source in self._sources.values() for tool in source.tools}
+        adapted = {
+            name: tool if id(tool) in known or id(tool) in sourced else self.adapt(tool)
+            for name, tool in served.items()
+        }
+        self._offered, self._served, self._adapted = offered, list(served.values()), self.adapt
         before = self._tools
-        self._tools = {name: known.get(id(tool)) or self._hooks.apply_to(tool) for name, tool in served.items()}
+        self._tools = {
+            name: known.get(id(tool)) or self._hooks.apply_to(adapted[name]) for name, tool in served.items()
+        }
         self._native = find_implementers(self._tools[tool.name] for tool in offered)
         self._aliases = {NAMES[kind]: tool for kind, tool in self._native.items() if kind in NAMES}
         self.contracts.follow(before, self._tools)
@@ -231,6 +242,10 @@ class Registry:
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
         self._derived = {}
         self.version += 1
+
+
+def _keep(tool: CompiledTool) -> CompiledTool:
+    return tool
 
 
 def _part(one: CompiledTool, two: CompiledTool) -> dict[str, CompiledTool]:

@@ -49,7 +49,7 @@ class SecretSettings(BaseSettings, defer_build=True):
     @field_validator("secrets_key")
     @classmethod
     def _are_encryption_keys(cls, secret: SecretStr | None) -> SecretStr | None:
-        _require_keys([] if secret is None else secret.get_secret_value().split())
+        require_keys([] if secret is None else secret.get_secret_value().split())
         return secret
 
     @field_validator("secrets_key_file")
@@ -59,7 +59,7 @@ class SecretSettings(BaseSettings, defer_build=True):
             keys = _read_keys(path)
             if not keys:
                 raise ValueError("there is no such file, or it has no key")
-            _require_keys(keys)
+            require_keys(keys)
         return path
 
     @property
@@ -76,7 +76,12 @@ def _read_keys(path: Path) -> list[str]:
         return []
 
 
-def _require_keys(keys: list[str]) -> None:
+def require_keys(keys: list[str]) -> None:
+    """Refuse what is no key of 32 bytes in base64.
+
+    Raises:
+        ValueError: One is none.
+    """
     for key in keys:
         try:
             is_one = len(base64.b64decode(key, validate=True)) == _BYTES

@@ -20,6 +20,7 @@ from sidecall.kernel.core.quota import check_rate
 from sidecall.loading.tool_lists import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
+from sidecall.settings.fleet import FleetSettings
 from sidecall.settings.history import AuditSettings, HistorySettings
 from sidecall.settings.sandbox import SandboxSettings, WorkspaceSettings
 from sidecall.settings.secrets import SecretSettings
@@ -47,6 +48,7 @@ class Settings(
     AuditSettings,
     ConsoleSettings,
     CostSettings,
+    FleetSettings,
     HistorySettings,
     JobSettings,
     OAuthSettings,

@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SchemaAnnotationError
 
 OPTIONS = (
     "return_direct, response_format, verbose, tags, metadata, timeout, timeout_behavior, timeout_error_function,"
-    " executor, memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
+    " executor, queue, memory_limit_mb, unknown_args, extras, annotations, handle_tool_error, handle_validation_error,"
     " failure_error_function, callbacks, tool_input_guardrails, tool_output_guardrails, is_enabled, requires_approval,"
     " preview, strict, max_concurrency, sequential, retry, max_content_bytes, background, idempotency, cache,"
     " scopes, rate, deprecated, native, toolset, input, grammar, command, cost, description, args_schema,"

@@ -57,7 +57,7 @@ def serve(**given: Any) -> None:
     settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
-    _begin_to_log(settings)
+    begin_to_log(settings)
     leave_on(signal.SIGTERM, end=_leave_unserved)
     leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
     features = load_features(use_entry_points=settings.entry_points)
@@ -163,7 +163,7 @@ def _serve_in_worker(
 ) -> None:
     """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
-    _begin_to_log(settings)
+    begin_to_log(settings)
     leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
     try:
         _serve(settings, load_registry(settings), on_started, sock, writers, peers)
@@ -246,7 +246,7 @@ def _read_patience(settings: Settings) -> Patience:
     )
 
 
-def _begin_to_log(settings: Settings) -> None:
+def begin_to_log(settings: Settings) -> None:
     """Configure logging, also in worker processes; a crash of the interpreter prints its stack."""
     redirect_streams(settings.log_buffer_bytes)
     faulthandler.enable(all_threads=False)

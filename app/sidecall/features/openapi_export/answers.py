@@ -36,6 +36,7 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "not_configured": (500, "The tool lacks what nobody has set on the server."),
     "output_error": (500, "The tool answered with something that cannot be sent."),
     "outcome_unknown": (500, "The server ended while the tool ran."),
+    "poison": (500, "The call has ended each worker that ran it."),
     "timeout": (504, "The tool did not answer in time."),
     "denied": (403, "A guardrail refuses the call."),
     "rejected": (403, "A person has not approved the call."),

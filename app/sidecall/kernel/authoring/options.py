@@ -15,9 +15,9 @@ from sidecall.kernel.core.cost import check_amount
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.guardrails import make_input_guardrail, make_output_guardrail
 from sidecall.kernel.core.options import (
+    AuthoredExecutor,
     Cache,
     Condition,
-    ExecutorName,
     Grammar,
     Idempotency,
     NativeKind,
@@ -27,6 +27,7 @@ from sidecall.kernel.core.options import (
     ToolAnnotations,
     ToolOptions,
     UnknownArgs,
+    check_queue,
 )
 from sidecall.kernel.core.quota import Rate, check_rate
 from sidecall.kernel.core.typed_context import ReadContext
@@ -38,6 +39,8 @@ ScopeOption = Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]{1,256}$")
 RateOption = Annotated[str, AfterValidator(check_rate)]
 # A number of the operator's currency; a text is none.
 CostOption = Annotated[Any, AfterValidator(check_amount)]
+
+QueueOption = Annotated[str, AfterValidator(check_queue)]
 
 SwitchOption = StrictBool | Callable[..., Any]
 
@@ -55,7 +58,8 @@ class OptionFields(BaseModel, defer_build=True):
     timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     timeout_behavior: TimeoutBehavior = "error_as_result"
     timeout_error_function: Callable[..., Any] | None = None
-    executor: ExecutorName | None = None
+    executor: AuthoredExecutor | None = None
+    queue: QueueOption | None = None
     memory_limit_mb: Annotated[int, Field(ge=1)] | None = None
     unknown_args: UnknownArgs | None = None
     extras: dict[str, Any] | None = None

@@ -59,6 +59,7 @@ ErrorKind = Literal[
     "cancelled",
     "expired",
     "outcome_unknown",
+    "poison",
     "contract_changed",
     "key_reused",
 ]

@@ -1,5 +1,6 @@
 """The options of a tool."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -152,9 +153,27 @@ class Cache:
 
 ResponseFormat = Literal["content", "content_and_artifact"]
 
-ExecutorName = Literal["inline", "thread", "process", "sandbox"]
-# Where a tool runs outside the server's process, which gets what it returns as plain values.
+AuthoredExecutor = Literal["inline", "thread", "process", "sandbox"]
+# On a `fleet` the worker uses the executor that the author has chosen.
+ExecutorName = Literal[AuthoredExecutor, "fleet"]
+# Where a tool runs in a process of this machine.
 IN_PROCESSES = frozenset(("process", "sandbox"))
+# Where a tool runs outside the server's process, which gets what it returns as plain values.
+ELSEWHERE = IN_PROCESSES | {"fleet"}
+
+_QUEUE = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def check_queue(name: str) -> str:
+    """Return the name of a queue of workers if it is one.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if _QUEUE.fullmatch(name) is None:
+        raise ValueError(f"{name!r} is no queue: its name has 1 to 64 letters, digits, `_` and `-`")
+    return name
+
 
 UnknownArgs = Literal["ignore", "tell", "forbid"]
 
@@ -203,7 +222,8 @@ class ToolOptions:
     """The options of a tool, made ready to use.
 
     `timeout` is in seconds; None means the server's default. `executor` None means inline for async functions and a
-    thread for the others; `memory_limit_mb` bounds what a call in a process may take, None means the server's bound.
+    thread for the others; with a fleet, workers of its `queue` run it so. `memory_limit_mb` bounds what a call in a
+    process may take, None means the server's bound.
     `unknown_args` says what happens to an argument that no parameter takes; "tell" ignores it and says so to the model.
     None ignores it, unless it may have been meant for a parameter that was not sent.
 
@@ -238,7 +258,8 @@ class ToolOptions:
     timeout: float | None = None
     timeout_behavior: TimeoutBehavior = "error_as_result"
     timeout_error_function: Callable[..., Any] | None = None
-    executor: ExecutorName | None = None
+    executor: AuthoredExecutor | None = None
+    queue: str | None = None
     memory_limit_mb: int | None = None
     unknown_args: UnknownArgs | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)

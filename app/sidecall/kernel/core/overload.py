@@ -28,6 +28,12 @@ class CallRefused(Overloaded):
         super().__init__(message, retry_after=retry_after)
 
 
+class NoWorker(CallRefused):
+    """No worker of the tool's queue has taken the call in time, so it has not begun."""
+
+    problem = (503, "no-worker")
+
+
 class TooManyCalls(Overloaded):
     """You run as many calls as one caller may."""
 

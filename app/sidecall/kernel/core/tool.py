@@ -130,7 +130,7 @@ class CompiledTool:
     says that returned dicts may stand for images, files or texts. `preview` describes what a call would do. `mirrored`
     are the MCP headers that repeat an argument, with its path. `is_own` says that it is the server's own, which no
     toolset excludes. `results` is None without an output schema. `says_values` says that its contents carry another
-    server's values, which are passed on unchanged.
+    server's values, which are passed on unchanged. `is_available` says whether there is a place just now that runs it.
     """
 
     name: str
@@ -155,6 +155,7 @@ class CompiledTool:
     is_own: bool = False
     results: ResultSchema | None = None
     says_values: bool = False
+    is_available: bool = True
 
     @property
     def sandbox_use(self) -> SandboxUse | None:

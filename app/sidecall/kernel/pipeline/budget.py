@@ -10,7 +10,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ABSENT, Content, ContentBlock, ToolMessage, find_value, keep_value
 from sidecall.kernel.core.native_items import bound_outputs
-from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.json_data.to_json import too_large
@@ -72,7 +72,7 @@ class Budget:
     async def _measure(self, invocation: Invocation, artifact: Any) -> int:
         if artifact is None or self._results is None:
             return 0
-        if invocation.tool.executor in IN_PROCESSES:  # Which has looked before it sent one.
+        if invocation.tool.executor in ELSEWHERE:  # Which has looked before it sent one.
             return estimate_size(artifact)
         size = len(await self._write(artifact))
         if size > self._results.most:

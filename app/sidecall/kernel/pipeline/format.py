@@ -26,7 +26,7 @@ from sidecall.kernel.core.messages import (
     write_text_message,
 )
 from sidecall.kernel.core.native_items import settle_item
-from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.pointer import format_path
@@ -117,7 +117,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
         invocation.message = message
         return None
     # What a process has sent is plain.
-    if is_long(output) or (tool.executor in IN_PROCESSES and is_bulky(output)):
+    if is_long(output) or (tool.executor in ELSEWHERE and is_bulky(output)):
         return _format_aside(invocation)
     _format_structure(invocation)
     return None

@@ -38,6 +38,11 @@
 - name: SIDECALL_TOOLKITS
   value: {{ join "," . | quote }}
 {{- end }}
+{{- include "sidecall.fleetEnvironment" . }}
+{{- with .Values.fleet.placement }}
+- name: SIDECALL_PLACEMENT
+  value: {{ join "," . | quote }}
+{{- end }}
 - name: SIDECALL_STORE
 {{- if eq .Values.store.type "postgresql" }}
   valueFrom:
@@ -55,6 +60,18 @@
 {{- end }}
 {{- with .Values.env }}
 {{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "sidecall.fleetEnvironment" -}}
+{{- if .Values.fleet.bus }}
+- name: SIDECALL_FLEET
+  value: {{ .Values.fleet.bus | quote }}
+- name: SIDECALL_FLEET_KEY
+  valueFrom:
+    secretKeyRef:
+      name: {{ .Values.fleet.keySecret }}
+      key: {{ .Values.fleet.keySecretKey }}
 {{- end }}
 {{- end }}
 

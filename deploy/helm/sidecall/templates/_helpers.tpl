@@ -77,6 +77,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and .Values.auth.keys .Values.auth.keysSecret }}
 {{- fail "set auth.keys or auth.keysSecret, not both" }}
 {{- end }}
+{{- if and .Values.fleet.workers (not .Values.fleet.bus) }}
+{{- fail "fleet.workers take fleet.bus, the address of the NATS that they share with the servers" }}
+{{- end }}
+{{- if and .Values.fleet.bus (not .Values.fleet.keySecret) }}
+{{- fail "fleet.bus takes fleet.keySecret, the Secret with what encrypts all that crosses it" }}
+{{- end }}
 {{- if and .Values.tools.files .Values.tools.configMap }}
 {{- fail "set tools.files or tools.configMap, not both" }}
 {{- end }}
@@ -101,7 +107,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- fail (printf "settings have names that begin with SIDECALL_: %s belongs into env" $name) }}
 {{- end }}
 {{- end }}
-{{- $taken := splitList " " "HOST PORT DRAIN_GRACE DRAIN_TIMEOUT WORKERS METRICS WORKSPACE_DIR ALLOW_UNAUTHENTICATED AUTH KEYS_FILE HOSTS TOOLS TOOLKITS STORE" }}
+{{- $taken := splitList " " "HOST PORT DRAIN_GRACE DRAIN_TIMEOUT WORKERS METRICS WORKSPACE_DIR ALLOW_UNAUTHENTICATED AUTH KEYS_FILE HOSTS TOOLS TOOLKITS STORE FLEET FLEET_KEY PLACEMENT" }}
 {{- $names := keys .Values.settings }}
 {{- range .Values.env }}
 {{- $names = append $names .name }}

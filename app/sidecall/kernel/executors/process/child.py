@@ -167,7 +167,7 @@ class Child:
                 code, is_unread = content
                 raise ProcessDied(code, has_begun=is_sent and not is_unread)
             if kind == "log":
-                _log(subject, *content)
+                log(subject, *content)
             elif subject == call and kind == "answer":
                 return content
             elif subject == call:
@@ -243,7 +243,8 @@ def _tell_cost(message: Message, hear: HearCost) -> None:
         hear(message.subject, message.content[1])
 
 
-def _log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
+def log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
+    """Log what a tool has logged in its process."""
     logging.getLogger(name).log(level, text, extra=named)
 
 

@@ -161,7 +161,7 @@ class ProcessExecutor:
             child = await self._lend(invocation)
             try:
                 prepare, reply = partial(_make_room, invocation), partial(reply_to, invocation)
-                listen = _make_listener(invocation)
+                listen = make_listener(invocation)
                 answer: dict[str, Any] = await child.ask(request, invocation.id, listen, prepare, reply)
             except ProcessDied as died:
                 self._pool.replace(child)
@@ -191,7 +191,8 @@ class ProcessExecutor:
             self._pool.release(child)
 
 
-def _make_listener(invocation: Invocation) -> Listen:
+def make_listener(invocation: Invocation) -> Listen:
+    """Return what passes on the events of a call, at the pace of who reads them."""
     listener = invocation.request.listener
 
     async def listen(kind: str, said: Any) -> None:

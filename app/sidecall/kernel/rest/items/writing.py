@@ -28,7 +28,9 @@ _REFUSED, _UNKNOWN, _FAILED = 126, 127, 1
 _EXIT_CODES = {
     "unknown_tool": _UNKNOWN,
     # For the last two it is unknown how far the command came.
-    **dict.fromkeys(("tool_error", "execution_error", "output_error", "outcome_unknown", "cancelled"), _FAILED),
+    **dict.fromkeys(
+        ("tool_error", "execution_error", "output_error", "outcome_unknown", "poison", "cancelled"), _FAILED
+    ),
 }
 # Shown without a screenshot, since the answer has room for nothing else: one white point.
 _BLANK = (

@@ -60,7 +60,9 @@ class ToolDetail(BaseModel, defer_build=True):
     response_format: str
     scopes: list[str] = Field(description="What a caller needs to see and call it.")
     timeout: float | None = Field(description="Seconds; null means the server's default.")
-    executor: str
+    executor: str = Field(description="`fleet`: workers of its `queue` run it.")
+    queue: str | None = Field(description="Whose workers run it; null where this server does.")
+    available: bool = Field(description="Whether a worker is there that has it; true where this server runs it.")
     timeout_behavior: str = Field(description="`raise`: the request fails with 500 when the time is up.")
     requires_approval: bool | None = Field(description="Whether a person approves each call; null: it depends.")
     has_preview: bool = Field(description="Whether a dry run, and who approves a call, are told what it would do.")
@@ -204,6 +206,8 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[In
         scopes=list(tool.options.scopes),
         timeout=tool.options.timeout,
         executor=tool.executor,
+        queue=tool.options.queue if tool.executor == "fleet" else None,
+        available=tool.is_available,
         timeout_behavior=tool.options.timeout_behavior,
         requires_approval=_find_approval(tool),
         has_preview=tool.preview is not None,

@@ -170,13 +170,16 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
         definition["_meta"] = {"sidecall/requires_approval": True}
     if tool.options.deprecated is not None:
         definition["_meta"] = {**definition.get("_meta", {}), "sidecall/deprecated": tool.options.deprecated}
+    if not tool.is_available:
+        definition["_meta"] = {**definition.get("_meta", {}), "sidecall/available": False}
     return definition
 
 
 def _render_json_schema(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:
     hosted = {} if tool.declaration is None else {"hosted": tool.declaration}
     deprecated = {} if tool.options.deprecated is None else {"deprecated": True}
-    return {"title": tool.name, "description": _describe(tool), **parameters, **deprecated, **hosted}
+    lacking = {} if tool.is_available else {"available": False}
+    return {"title": tool.name, "description": _describe(tool), **parameters, **deprecated, **lacking, **hosted}
 
 
 def _render_gemini(tool: CompiledTool, parameters: Schema, _strict: bool) -> dict[str, Any]:

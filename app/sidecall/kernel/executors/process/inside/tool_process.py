@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic_core import to_jsonable_python
 
@@ -272,10 +272,17 @@ def _cap(most: int, hard: int) -> int:
     return most if hard == resource.RLIM_INFINITY else min(most, hard)
 
 
+class Asks(Protocol):
+    """A way to the server that answers questions."""
+
+    async def ask_without_blocking(self, kind: str, subject: str | None, content: Any) -> Any:
+        """Ask outside of the event loop, if one runs."""
+
+
 class BridgedItems:
     """Store items by way of the server, which knows the tenant from the call."""
 
-    def __init__(self, channel: Channel, call: str) -> None:
+    def __init__(self, channel: Asks, call: str) -> None:
         self._channel = channel
         self._call = call
 
@@ -318,7 +325,7 @@ class BridgedContents:
     # Any thread may ask.
     loop = None
 
-    def __init__(self, channel: Channel, call: str) -> None:
+    def __init__(self, channel: Asks, call: str) -> None:
         self._channel = channel
         self._call = call
 

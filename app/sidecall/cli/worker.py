@@ -1,0 +1,86 @@
+"""sidecall worker: run the tools of servers elsewhere."""
+
+import asyncio
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sidecall.cli.starting.serving import begin_to_log
+from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.telemetry.tracing import open_tracing
+from sidecall.kernel.core.options import check_queue
+from sidecall.kernel.executors.table import close_all, start_all
+from sidecall.later import Later
+from sidecall.main import build_executors
+from sidecall.settings import Settings
+from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
+
+if TYPE_CHECKING:
+    from sidecall.features.fleet import serving as _serving
+else:
+    _serving = Later("sidecall.features.fleet.serving")
+
+
+def _check(name: str) -> str:
+    try:
+        return check_queue(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def worker(
+    queue: Annotated[str, typer.Option(metavar="NAME", callback=_check, help="The queue whose calls it takes.")],
+    tools: Tools = None,
+    toolkits: Toolkits = None,
+    slots: Annotated[
+        int | None, typer.Option(min=1, help="Most calls that it runs at once. [default: as many as it has processors]")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="By what people know it. [default: its host and process id]")] = None,
+    host: Annotated[str, typer.Option(help="Address of its probes and metrics.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Their port; 0 takes a free one.")] = 8001,
+) -> None:
+    """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
+    settings = read_settings(tools=tools, toolkits=toolkits)
+    if settings.fleet is None:
+        raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
+    begin_to_log(settings)
+    offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
+    if not offered:
+        raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")
+    try:
+        plan = _serving.WorkerPlan(
+            name=name or name_process(), queue=queue, slots=slots or os.cpu_count() or 1, tools=offered
+        )
+    except ImportError as error:
+        raise explain_lack(error) from None
+    with socket.create_server((host, port)) as listening:
+        where = "{}:{}".format(*listening.getsockname()[:2])
+        said = (
+            f"worker {plan.name} of the queue {queue} with {write_count(plan.slots, 'slot')}, probes at http://{where}"
+        )
+        _serving.logger.info("%s: %s", said, ", ".join(offered))
+        with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
+            runner.run(_work(settings, plan, listening))
+
+
+async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: socket.socket) -> None:
+    """Run the tools until a signal, or until a person asks the worker to leave."""
+    executors, tracing = build_executors(settings), open_tracing(settings.otel, Redaction(settings.log_redact))
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await start_all(executors, plan.tools.values())
+        assert settings.fleet is not None
+        bus = _serving.BusAccess(settings.fleet.get_secret_value(), settings.fleet_keys)
+        await _serving.serve(
+            bus, plan, _serving.Tools(plan.tools, executors, tracing), listening, stop, settings.drain_timeout
+        )
+    finally:
+        await close_all(executors)
+        if tracing is not None:
+            await tracing.close()

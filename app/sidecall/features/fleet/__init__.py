@@ -1,0 +1,1 @@
+"""Run tools in worker processes elsewhere, over NATS JetStream."""

@@ -1,0 +1,86 @@
+"""Ask all who are on the bus how they are."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.frames import Frames
+from sidecall.kernel.executors.process.child import Message
+
+# Seconds for the bus to be there, and for all to answer.
+_CONNECT = 5.0
+_ANSWER = 0.7
+
+
+class Visitor:
+    """A process that only asks."""
+
+    def __init__(self, url: str, keys: list[str]) -> None:
+        """Prepare.
+
+        Raises:
+            KeysUnusable: The library that encrypts is not installed.
+        """
+        self.heard: dict[str, dict[str, Any]] = {}
+        self._up = asyncio.Event()
+        self.bus = Bus(url, Frames(keys), self._hear, self._up.set)
+
+    @asynccontextmanager
+    async def visiting(self) -> AsyncIterator[None]:
+        """Be on the bus within the body.
+
+        Raises:
+            BusAway: It cannot be reached.
+        """
+        self.bus.open()
+        try:
+            try:
+                async with asyncio.timeout(_CONNECT):
+                    await self._up.wait()
+            except TimeoutError:
+                raise BusAway("The bus that SIDECALL_FLEET names does not answer.") from None
+            yield
+        finally:
+            await self.bus.close()
+
+    async def ask(self) -> None:
+        """Ask all, and wait for their answers."""
+        await self.bus.send(ALL, "who", None, {"all": True})
+        await asyncio.sleep(_ANSWER)
+
+    def _hear(self, sender: str, said: Message) -> None:
+        if said.kind == "here":
+            self.heard[sender] = said.content
+
+
+async def find_all(url: str, keys: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return what workers and servers say of themselves, by their names.
+
+    Raises:
+        BusAway: The bus cannot be reached.
+    """
+    visitor = Visitor(url, keys)
+    async with visitor.visiting():
+        await visitor.ask()
+    heard = sorted(visitor.heard.values(), key=lambda it: str(it["name"]))
+    return {
+        "workers": [it for it in heard if it["role"] == "worker"],
+        "servers": [it for it in heard if it["role"] == "gateway"],
+    }
+
+
+async def drain(url: str, keys: list[str], name: str) -> bool:
+    """Ask a worker to leave; return False if there is none of this name.
+
+    Raises:
+        BusAway: The bus cannot be reached.
+    """
+    visitor = Visitor(url, keys)
+    async with visitor.visiting():
+        await visitor.ask()
+        if not any(it["role"] == "worker" and it["name"] == name for it in visitor.heard.values()):
+            return False
+        await visitor.bus.send(ALL, "drain", None, name)
+    return True

@@ -1,0 +1,445 @@
+"""Run tools on the workers of a fleet."""
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.frames import Frames
+from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
+from sidecall.features.fleet.remote_calls import BEAT, MISSES, RemoteCall
+from sidecall.features.fleet.roster import Roster
+from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.core.overload import CallRefused, NoWorker
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.child import Message, log, unpack
+from sidecall.kernel.executors.process.executor import make_listener
+from sidecall.kernel.executors.process.failures import raise_failure
+from sidecall.kernel.executors.process.output import read_output
+from sidecall.kernel.executors.process.questions import reply_to
+from sidecall.kernel.executors.process.request import bounds_of, write_request
+
+logger = logging.getLogger("sidecall.fleet")
+
+# Seconds between two questions to all workers how they are.
+_ASK = 1.0
+# Events after which a worker is told that there is room for more.
+ROOM = 16
+_HOUR = 3600.0
+# Seconds after which a ticket that the bus has not taken is put again.
+_AGAIN = 0.1
+
+
+# Called with the names of the tools that have a worker, when they change.
+Tell = Callable[[frozenset[str]], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetBounds:
+    """How long calls wait for a worker, in seconds, how many may, and the most bytes of structured results."""
+
+    queue_timeout: float
+    max_waiting: int
+    max_result_bytes: int | None
+
+
+class FleetExecutor:
+    """Holds calls until workers claim, run and answer them.
+
+    This process alone says who may begin a call, and whether an attempt still counts: the bus only carries.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        keys: Iterable[str],
+        name: str,
+        bounds: FleetBounds,
+        tell: Tell,
+        store: EndsServers | None = None,
+    ) -> None:
+        """Prepare for a bus; nothing is opened yet.
+
+        Args:
+            url: Where it is.
+            keys: What encrypts; the first of them writes.
+            name: By what people know this process.
+            bounds: How long calls wait, and how many.
+            tell: Called when other tools are available.
+            store: Where other servers know this one, if they share a database.
+
+        Raises:
+            KeysUnusable: The library that encrypts is not installed.
+        """
+        self.name = name
+        self.roster = Roster(self._note_change)
+        # Calls that were given out again after their workers were lost.
+        self.repeated = 0
+        self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
+        self._bounds = bounds
+        self._owner = None if store is None else store.owner
+        self._peers = None if store is None else Peers(store, self._bus.is_there)
+        self._tell_available = tell
+        self._tools: dict[str, CompiledTool] = {}
+        self._available: frozenset[str] = frozenset()
+        self._numbers = itertools.count(1)
+        self._calls: dict[str, RemoteCall] = {}
+        # Those that are no longer awaited, and whose code still runs.
+        self._left: dict[str, RemoteCall] = {}
+        self._losses: deque[float] = deque(maxlen=100_000)
+        self._lost = 0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._handlers = {
+            "here": self._on_here,
+            "tools": self._on_tools,
+            "who": self._on_who,
+            "claim": self._on_claim,
+            "unbegun": self._on_unbegun,
+            "beat": self._on_beat,
+            "event": self._on_event,
+            "answer": self._on_event,
+            "ask": self._on_ask,
+            "lost": self._on_lost,
+            "end": self._on_end,
+        }
+
+    @property
+    def occupancy(self) -> Occupancy:
+        """How many calls run on workers, and how many wait for one."""
+        running = sum(call.worker is not None for call in self._calls.values())
+        return Occupancy(busy=running + len(self._left), waiting=len(self._calls) - running)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the bus can be reached."""
+        return self._bus.is_up
+
+    @property
+    def lost(self) -> int:
+        """How many attempts were lost with their workers so far."""
+        return self._lost
+
+    def count(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return how many calls of each queue wait, and how many run."""
+        waiting: Counter[str] = Counter()
+        running: Counter[str] = Counter()
+        for call in self._calls.values():
+            (waiting if call.worker is None else running)[call.queue] += 1
+        return dict(waiting), dict(running)
+
+    async def start(self, tools: Iterable[CompiledTool]) -> None:
+        """Begin to connect to the bus; it need not be there yet."""
+        self.follow(tools)
+        if not self._tasks:
+            self._bus.open()
+            self._begin(self._ask_workers())
+            self._begin(self._watch())
+            self._begin(self._watch_peers())
+
+    def follow(self, tools: Iterable[CompiledTool]) -> None:
+        """Note which tools run here; workers load theirs themselves."""
+        self._tools = {tool.name: tool for tool in tools}
+        self._note_change()
+
+    def _note_change(self) -> None:
+        """Look which tools have a worker now, and tell where others had one before."""
+        is_up = self._bus.is_up
+        fits = self.roster.find_pool
+        now = frozenset(name for name, tool in self._tools.items() if is_up and fits(tool) is not None)
+        if now != self._available:
+            self._available = now
+            self.roster.forget()
+            self._tell_available(now)
+
+    async def run(self, invocation: Invocation) -> Any:
+        """Run the call on a worker, and raise here what it raises there.
+
+        Raises:
+            CallRefused: No worker has begun it.
+            WorkerGone: Its worker ended, and it must not run twice.
+            Poison: It has ended too many workers.
+        """
+        call = self._open(invocation)
+        try:
+            answer = await self._find_answer(call)
+        except BaseException:
+            self._leave(call)
+            raise
+        finally:
+            self._calls.pop(invocation.id, None)
+        raise_failure(answer)
+        return read_output(invocation.tool, answer, invocation.call.id)
+
+    async def close(self) -> None:
+        """Leave the bus."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        await self._bus.close()
+
+    def _open(self, invocation: Invocation) -> RemoteCall:
+        if not self._bus.is_up:
+            raise CallRefused("The bus of the fleet cannot be reached just now; the call has not begun.")
+        call = RemoteCall(invocation)
+        if sum(it.queue == call.queue and it.worker is None for it in self._calls.values()) >= self._bounds.max_waiting:
+            raise CallRefused(f"As many calls wait for a worker of the queue {call.queue!r} as may.")
+        self._calls[invocation.id] = call
+        return call
+
+    async def _find_answer(self, call: RemoteCall) -> Mapping[str, Any]:
+        while True:
+            await self._find_worker(call)
+            answer = await call.wait_for_answer()
+            if answer is not None:
+                return answer
+            call.refuse_to_repeat()
+            self.repeated += 1
+
+    async def _find_worker(self, call: RemoteCall) -> None:
+        """Put the call's ticket where a worker can take it, again and again until one has claimed it.
+
+        Raises:
+            NoWorker: None has in time.
+            WorkerGone: The same, after a worker has begun and ended.
+        """
+        stop = time.monotonic() + self._bounds.queue_timeout
+        while (left := stop - time.monotonic()) > 0:
+            pool = self.roster.find_pool(call.invocation.tool) if self._bus.is_up else None
+            if pool is None:
+                await self.roster.wait(left)
+                continue
+            number = next(self._numbers)
+            claimed = call.wait_for_claim(number, pool)
+            try:
+                await self._bus.put_ticket(call.queue, pool, call.invocation.id, number)
+            except BusAway:
+                await asyncio.sleep(min(left, _AGAIN))
+                call.put_again()
+            await asyncio.wait((claimed,), timeout=max(0.0, stop - time.monotonic()))
+            if claimed.done() and claimed.result():
+                return
+        call.number = 0  # No ticket counts any more.
+        self._refuse(call)
+
+    def _refuse(self, call: RemoteCall) -> None:
+        call.refuse_to_repeat()
+        tool, queue, seconds = call.invocation.tool.name, call.queue, self._bounds.queue_timeout
+        if not self._bus.is_up:
+            raise NoWorker("The bus of the fleet went away before a worker took the call; the call has not begun.")
+        if self.roster.find_pool(call.invocation.tool) is not None:
+            raise NoWorker(f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.")
+        others = {it.queue for it in self.roster.workers.values()}
+        why = "has this tool as it is here" if queue in others else "is there"
+        raise NoWorker(f"{tool} runs on workers of the queue {queue!r}, and none {why} (waited {seconds:g} s).")
+
+    def _leave(self, call: RemoteCall) -> None:
+        """End a call that is no longer awaited; the tool keeps its place until its code runs no more."""
+        if call.worker is not None:
+            call.release = call.invocation.abandon()
+            self._left[call.invocation.id] = call
+            self._say(call.worker, "cancel", call.invocation.id, call.number)
+
+    def _end(self, call: RemoteCall) -> None:
+        self._left.pop(call.invocation.id, None)
+        if call.release is not None:
+            call.release()
+
+    async def _ask_workers(self) -> None:
+        while True:
+            if self._bus.is_up:
+                for worker in self.roster.miss():
+                    logger.warning("the worker %s of the queue %s is gone", worker.name, worker.queue)
+                with suppress(BusAway):
+                    await self._bus.send(ALL, "who", None, {"owner": self._owner})
+            else:
+                self.roster.forgive()
+            await asyncio.sleep(_ASK)
+
+    async def _watch_peers(self) -> None:
+        """Find the servers of the same database that are gone."""
+        while self._peers is not None:
+            await asyncio.sleep(PAUSE)
+            if self._bus.is_up:
+                await self._peers.look()
+
+    async def _watch(self) -> None:
+        """Find the attempts whose workers are gone, and the tickets that no worker will find."""
+        while True:
+            await asyncio.sleep(BEAT)
+            for call in [*self._calls.values(), *self._left.values()]:
+                if not self._bus.is_up:
+                    call.misses = 0
+                elif call.worker is not None:
+                    self._count_miss(call)
+                elif call.pool is not None and not self.roster.serves(call.queue, call.pool):
+                    call.put_again()
+
+    def _count_miss(self, call: RemoteCall) -> None:
+        call.misses += 1
+        if call.misses > MISSES:
+            self._lose(call)
+        elif call.release is not None and call.worker is not None:
+            self._say(call.worker, "cancel", call.invocation.id, call.number)
+
+    def _lose(self, call: RemoteCall) -> None:
+        logger.warning("the worker %s is lost with a call of %s", call.names[-1], call.invocation.tool.name)
+        self._lost += 1
+        self._losses.append(time.monotonic())
+        call.lose()
+        if call.release is not None:
+            self._end(call)
+
+    def _come_up(self) -> None:
+        """Put all tickets again: a stream in memory is gone with its bus."""
+        for call in self._calls.values():
+            call.misses = 0
+            if call.worker is None:
+                call.put_again()
+        self.roster.forgive()
+        self._note_change()
+
+    def _hear(self, sender: str, said: Message) -> None:
+        handle = self._handlers.get(said.kind)
+        if handle is not None:
+            handle(sender, said)
+
+    def _find(self, sender: str, said: Message) -> RemoteCall | None:
+        """Return the call of which a worker speaks, if its attempt counts."""
+        call = self._calls.get(said.subject or "") or self._left.get(said.subject or "")
+        return call if call is not None and call.is_of(sender, said.content["n"]) else None
+
+    def _on_here(self, sender: str, said: Message) -> None:
+        if said.content.get("role") == "worker" and self.roster.note(sender, said.content):
+            self._say(sender, "tools", None, None)
+
+    def _on_tools(self, _sender: str, said: Message) -> None:
+        self.roster.note_tools(said.content["pool"], said.content["tools"])
+
+    def _on_who(self, sender: str, said: Message) -> None:
+        """Answer a person who asks for all; of other servers, which ask for workers, note that they are there."""
+        owner = said.content.get("owner")
+        if owner is not None and owner != self._owner and self._peers is not None:
+            self._peers.note(sender, owner)
+        elif said.content.get("all"):
+            waiting, running = self.count()
+            since = time.monotonic() - _HOUR
+            counts = {"waiting": waiting, "running": running, "lost": sum(it > since for it in self._losses)}
+            self._tell(sender, "here", None, {"role": "gateway", "name": self.name, **counts})
+
+    def _on_claim(self, sender: str, said: Message) -> None:
+        number = said.content["n"]
+        call = self._calls.get(said.subject or "")
+        worker = self.roster.workers.get(sender)
+        if call is None or not call.claim(sender, worker.name if worker is not None else sender[:8], number):
+            self._say(sender, "gone", said.subject, number)
+        else:
+            self._begin(self._grant(call))
+
+    async def _grant(self, call: RemoteCall) -> None:
+        """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
+        invocation, number, worker = call.invocation, call.number, call.worker
+        assert worker is not None
+        home = {"name": invocation.tool.name, "module": "", "file": None}
+        bounds = bounds_of(invocation.tool, self._bounds.max_result_bytes)
+        try:
+            request = write_request(invocation, home, 0, bounds)  # type: ignore[arg-type]
+            left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
+            content = {"n": number, "request": {**request, "deadline": left}}
+            await self._bus.send(worker, "grant", invocation.id, content)
+        except BusAway:
+            call.take_back()
+        except ValueError as error:
+            call.fail(ToolException(f"Error: the call cannot be sent to a worker: {error}"))
+            self._say(worker, "gone", invocation.id, number)
+
+    def _on_unbegun(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is not None:
+            call.take_back()
+            self._end(call)
+
+    def _on_beat(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is None:  # It runs for nobody.
+            self._say(sender, "cancel", said.subject, said.content["n"])
+        else:
+            call.misses = 0
+
+    def _on_event(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is None or call.release is not None:
+            return
+        call.misses = 0
+        if said.kind == "answer" and not call.is_reading:
+            call.settle(said.content["answer"])
+            return
+        call.events.append((said.kind, said.content))
+        if not call.is_reading:
+            call.is_reading = True
+            call.context.run(self._begin, self._read_events(call))
+
+    async def _read_events(self, call: RemoteCall) -> None:
+        """Pass on what a tool says while it runs, at the pace of who reads it; then the answer."""
+        listen, worker, taken = make_listener(call.invocation), call.worker or "", 0
+        try:
+            while call.events:
+                kind, content = call.events.popleft()
+                if kind == "answer":
+                    call.settle(content["answer"])
+                    continue
+                if content["kind"] == "log":
+                    log(*content["said"])
+                else:
+                    await listen(content["kind"], content["said"])
+                taken += 1
+                if taken % ROOM == 0 or not call.events:
+                    self._tell(worker, "more", call.invocation.id, {"n": content["n"], "taken": taken})
+                    taken = 0
+        finally:
+            call.is_reading = False
+
+    def _on_ask(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is not None:
+            self._begin(self._reply(call, sender, said.content))
+
+    async def _reply(self, call: RemoteCall, worker: str, asked: Mapping[str, Any]) -> None:
+        reply = unpack(await reply_to(call.invocation, asked["question"])).content
+        with suppress(BusAway):
+            await self._bus.send(
+                worker, "reply", call.invocation.id, {"n": asked["n"], "id": asked["id"], "reply": reply}
+            )
+
+    def _on_lost(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is not None:
+            self._lose(call)
+
+    def _on_end(self, sender: str, said: Message) -> None:
+        call = self._find(sender, said)
+        if call is not None and call.release is not None:
+            self._end(call)
+
+    def _say(self, worker: str, kind: str, subject: str | None, number: int | None) -> None:
+        self._tell(worker, kind, subject, {"n": number})
+
+    def _tell(self, worker: str, kind: str, subject: str | None, content: Any) -> None:
+        self._begin(self._send(worker, kind, subject, content))
+
+    async def _send(self, worker: str, kind: str, subject: str | None, content: Any) -> None:
+        with suppress(BusAway):
+            await self._bus.send(worker, kind, subject, content)
+
+    def _begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

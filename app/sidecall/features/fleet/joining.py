@@ -1,0 +1,102 @@
+"""Join a server to its fleet: its executor, the tools that run there, and its numbers."""
+
+import os
+import socket
+from collections.abc import Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sidecall.feature import Built, Host
+from sidecall.features.fleet.placement import Placement
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.registry import Registry
+from sidecall.later import Later
+
+if TYPE_CHECKING:
+    from sidecall.features.fleet import executor as _executor
+    from sidecall.storage import ledger as _ledger
+else:
+    _executor = Later("sidecall.features.fleet.executor")
+
+
+# Seconds; a server writes its heartbeat every two.
+_QUIET = 2.2
+
+
+class FleetUnusable(SidecallError):
+    """The settings name a fleet, and what it needs is not there."""
+
+
+def explain_lack(error: ImportError) -> SidecallError:
+    """Return the error that says how the fleet's library is installed."""
+    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
+
+
+def name_process() -> str:
+    """Return by what people know this process: its machine and number."""
+    return f"{socket.gethostname()}-{os.getpid()}"
+
+
+def join(host: Host) -> Built:
+    """Give a server the executor of its fleet, and place its tools.
+
+    Raises:
+        FleetUnusable: The extra for it is not installed.
+        InvalidToolOption: Workers cannot run a tool that is for them.
+        KeysUnusable: The extra for its keys is not installed.
+    """
+    settings, placement = host.server, Placement(host.server.placement)
+    try:
+        make, bounds = _executor.FleetExecutor, _executor.FleetBounds
+    except ImportError as error:
+        raise explain_lack(error) from None
+    wanted = bounds(
+        queue_timeout=settings.queue_timeout,
+        max_waiting=settings.fleet_max_waiting,
+        max_result_bytes=settings.max_result_bytes,
+    )
+    tell = partial(_place, host.registry, placement)
+    tell(())
+    url, keys = settings.fleet.get_secret_value(), settings.fleet_keys
+    fleet = make(url, keys, name_process(), wanted, tell, _share(host.ledger))
+    return Built(executors={"fleet": fleet}, add_metrics=partial(_measure, fleet))
+
+
+class SharedServers:
+    """The servers of a database, as the fleet knows them."""
+
+    def __init__(self, ledger: "_ledger.Ledger") -> None:
+        """Take the ledger that they share."""
+        self.owner = ledger.owner
+        self._ledger = ledger
+
+    async def end_server(self, owner: str) -> bool:
+        """Note that a server has ended; return False where it has said something just now.
+
+        Raises:
+            StoreUnavailable: It cannot be noted.
+        """
+        now = await self._ledger.heartbeat.tell_time()
+        return await self._ledger.database.write("fleet_end_server", owner, now - _QUIET) is not None
+
+
+def _share(ledger: "_ledger.Ledger") -> SharedServers | None:
+    """Return the servers of a database; processes of one machine that share a file see each other's ends anyhow."""
+    return SharedServers(ledger) if ledger.is_shared and ledger.kind == "postgres" else None
+
+
+def _place(registry: Registry, placement: Placement, available: Collection[str]) -> None:
+    """Serve the tools as they are with these available, as listings say."""
+    registry.adapt = partial(placement.place, available=available)
+    registry.replace(registry.given)
+
+
+def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
+    """Show the numbers of the fleet, as this server has them."""
+    of = metrics.add_gauge_of
+    metrics.add_gauge("sidecall_fleet_up", "Whether the bus of the fleet can be reached.", lambda: fleet.is_up)
+    of("sidecall_fleet_waiting", "Calls that wait for a worker.", "queue", lambda: fleet.count()[0])
+    of("sidecall_fleet_running", "Calls that run on workers.", "queue", lambda: fleet.count()[1])
+    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.roster.count)
+    metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)
+    metrics.add_counter("sidecall_fleet_repeated", "Calls that were given out again.", lambda: fleet.repeated)

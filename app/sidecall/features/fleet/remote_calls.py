@@ -1,0 +1,136 @@
+"""One call on its way to a worker and back, as the server sees it that holds the call."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+from sidecall.features.calls.errors import OutcomeUnknown
+from sidecall.kernel.core.errors import ToolFailure
+from sidecall.kernel.core.invocation import Invocation, Release
+
+# Seconds between two signs of life of a running call, and how many may be missing. They are counted rather than timed:
+# while this process stands still, no worker is late.
+BEAT = 0.6
+MISSES = 4
+# Starts after which a call that ended each of its workers is not given out again.
+MOST_STARTS = 3
+
+Answer = Mapping[str, Any]
+Listen = Callable[[str, Any], Any]
+
+
+class Poison(ToolFailure):
+    """A call has ended each worker that ran it, and is not run again."""
+
+    kind = "poison"
+
+
+class WorkerGone(OutcomeUnknown):
+    """A worker ended while it ran a call that must not run twice."""
+
+
+@dataclass(slots=True)
+class RemoteCall:
+    """A call that waits for a worker, or runs on one.
+
+    `number` is that of its ticket. Only that ticket can be claimed, and only by one worker; what others say is dropped.
+    """
+
+    invocation: Invocation
+    number: int = 0
+    pool: str | None = None  # Where its ticket lies
+    worker: str | None = None
+    names: list[str] = field(default_factory=list)  # of the workers that have begun it
+    misses: int = 0
+    began: float = field(default_factory=time.monotonic)
+    context: Context = field(default_factory=copy_context)  # For what is passed on to who reads it
+    release: Release | None = None  # Once it is no longer awaited
+    events: deque[tuple[str, Mapping[str, Any]]] = field(default_factory=deque)
+    is_reading: bool = False
+    # What happens next: a claim, then an answer.
+    _claimed: asyncio.Future[bool] | None = None
+    _outcome: asyncio.Future[Answer | None] | None = None
+
+    @property
+    def queue(self) -> str:
+        """The queue of its tool."""
+        return self.invocation.tool.options.queue or ""
+
+    def wait_for_claim(self, number: int, pool: str) -> "asyncio.Future[bool]":
+        """Begin to wait until a worker claims the ticket of this number."""
+        self.number, self.pool, self.worker = number, pool, None
+        self._claimed = asyncio.get_running_loop().create_future()
+        return self._claimed
+
+    def wait_for_answer(self) -> "asyncio.Future[Answer | None]":
+        """Return what becomes the answer of the worker, or None once the worker is lost."""
+        assert self._outcome is not None
+        return self._outcome
+
+    def claim(self, worker: str, name: str, number: int) -> bool:
+        """Give the call to a worker; return False if its ticket does not count any more."""
+        if self.number != number or self._claimed is None or self._claimed.done():
+            return False
+        self.worker, self.pool, self.misses = worker, None, 0
+        self.names.append(name)
+        now = time.monotonic()
+        self.invocation.waited += now - self.began
+        self._outcome = asyncio.get_running_loop().create_future()
+        self._claimed.set_result(True)
+        return True
+
+    def is_of(self, worker: str, number: int) -> bool:
+        """Return whether a worker speaks of the attempt that counts."""
+        return self.worker == worker and self.number == number
+
+    def put_again(self) -> None:
+        """Have another ticket made: that of now is not to be found any more."""
+        if self._claimed is not None and not self._claimed.done():
+            self._claimed.set_result(False)
+
+    def take_back(self) -> None:
+        """Note that the worker has not begun, and will not."""
+        self.names.pop()
+        self.lose()
+
+    def lose(self) -> None:
+        """Note that the worker of this attempt will not answer."""
+        self.settle(None)
+        self.worker = None
+        self.began = time.monotonic()
+
+    def settle(self, answer: Answer | None) -> None:
+        """Note the answer."""
+        if self._outcome is not None and not self._outcome.done():
+            self._outcome.set_result(answer)
+
+    def fail(self, error: BaseException) -> None:
+        """Note that the call cannot be given to a worker."""
+        if self._outcome is not None and not self._outcome.done():
+            self._outcome.set_exception(error)
+
+    def refuse_to_repeat(self) -> None:
+        """Look whether the call may run once more, after its worker was lost.
+
+        Raises:
+            WorkerGone: It has begun, and must not run twice.
+            Poison: It has ended too many workers.
+        """
+        if not self.names:
+            return
+        tool, hints = self.invocation.tool.name, self.invocation.tool.options.annotations
+        workers = ", ".join(self.names)
+        if not (hints.idempotent or hints.read_only):
+            raise WorkerGone(
+                f"Error: the worker {workers} ended while {tool} ran, so its outcome is unknown; it may have had "
+                "effects."
+            )
+        if len(self.names) >= MOST_STARTS:
+            raise Poison(
+                f"Error: {tool} was started {len(self.names)} times, and each worker ended while it ran ({workers}). "
+                "It is not started again."
+            )

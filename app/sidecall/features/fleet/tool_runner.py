@@ -1,0 +1,137 @@
+"""Run the tool of a claimed call in the worker's own executors."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from sidecall.features.fleet.running_call import RunningCall
+from sidecall.features.telemetry.calls import Tracing
+from sidecall.kernel.core.cost import CallCost
+from sidecall.kernel.core.current import CALL
+from sidecall.kernel.core.errors import DiscoveryError
+from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.log_text import shorten
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.process.failures import write_failure
+from sidecall.kernel.executors.process.inside.tool_process import BridgedContents, BridgedItems
+from sidecall.kernel.executors.process.output import ResultBounds, write_output
+from sidecall.kernel.executors.process.request import read_request
+from sidecall.kernel.executors.table import Executors, sandbox_of
+from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.schema.arguments import fill_hidden, validate
+
+# Seconds beyond its deadline after which a call is ended here, should its server not say so.
+_BEYOND = 0.5
+# What every log line has, and what a formatter adds.
+_USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
+_RUNNING: ContextVar[RunningCall | None] = ContextVar("sidecall_fleet_call", default=None)
+
+
+class LogToServer(logging.Handler):
+    """Sends the log lines of tools to the servers that hold their calls."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a line, with its traceback and the author's extra fields, if a call has logged it."""
+        running = _RUNNING.get()
+        if running is None or record.name.startswith("sidecall.fleet"):
+            return
+        try:
+            named = {name: value for name, value in vars(record).items() if name not in _USUAL}
+            extra = to_jsonable_python(named, fallback=str)
+            running.log(record.name, [record.levelno, shorten(self.format(record)), extra])
+        except Exception:
+            self.handleError(record)
+
+
+class ToolRun:
+    """One tool that runs, on the event loop of the tools."""
+
+    def __init__(self, running: RunningCall, ended: Callable[[], None]) -> None:
+        """Begin nothing yet; `ended` is called on that loop once no code of the tool runs any more."""
+        self._running = running
+        self._ended = ended
+        self._invocation: Invocation | None = None
+        self._task: asyncio.Task[None] | None = None
+        # The task, and what it leaves behind in threads.
+        self._parts = 1
+        self.is_cancelled = False
+
+    def begin(self, tools: Mapping[str, CompiledTool], executors: Executors, tracing: Tracing | None) -> None:
+        """Run the tool, and send its answer."""
+        loop = asyncio.get_running_loop()
+        self._task = loop.create_task(self._run(tools, executors, tracing))
+        self._task.add_done_callback(lambda _: self._release())
+        left = self._running.request["deadline"]
+        if left is not None:
+            timer = loop.call_later(left + _BEYOND, self.cancel)
+            self._task.add_done_callback(lambda _: timer.cancel())
+
+    def cancel(self) -> None:
+        """End the tool: nobody awaits its answer any more."""
+        self.is_cancelled = True
+        if self._invocation is not None:
+            self._invocation.give_up()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _run(self, tools: Mapping[str, CompiledTool], executors: Executors, tracing: Tracing | None) -> None:
+        _RUNNING.set(self._running)
+        with nullcontext() if tracing is None else tracing.within(self._running.request["trace"]):
+            answer = await self._find_answer(tools, executors)
+        self._running.end()
+        if self.is_cancelled:
+            return
+        try:
+            self._running.say("answer", {"answer": answer})
+        except ValueError as error:
+            self._running.say("answer", {"answer": write_failure(error)})
+
+    async def _find_answer(self, tools: Mapping[str, CompiledTool], executors: Executors) -> dict[str, Any]:
+        request, running = self._running.request, self._running
+        try:
+            tool = tools.get(request["home"]["name"])
+            if tool is None:
+                raise DiscoveryError(f"this worker has no tool {request['home']['name']!r}")
+            invocation = self._invocation = self._open(tool, executors)
+            CALL.set(invocation)
+            invocation.cost = CallCost(running.add_cost, running.request["cost"])
+            fill_hidden(invocation)
+            validate(invocation)
+            output = await executors[tool.executor].run(invocation)
+            return write_output(tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
+        except BaseException as error:  # It must not end this process, whatever the tool has raised.
+            return write_failure(error)
+
+    def _open(self, tool: CompiledTool, executors: Executors) -> Invocation:
+        """Make the call for the tool, with a clock of this machine and services by way of its server."""
+        request, running = self._running.request, self._running
+        left = request["deadline"]
+        own = {**request, "deadline": None if left is None else time.monotonic() + left}
+        store = (
+            ItemStore(BridgedItems(running, running.id), request["caller"]["tenant"]) if request["has_store"] else None
+        )
+        contents = BridgedContents(running, running.id) if request["has_contents"] else None
+        made = read_request(own, tool, running.listen, store, contents)
+        made.services = replace(made.services, sandbox=sandbox_of(executors), abandon=self._abandon)
+        return made
+
+    def _abandon(self, _tool: CompiledTool) -> Release:
+        loop = asyncio.get_running_loop()
+        self._parts += 1
+
+        def release() -> None:
+            loop.call_soon_threadsafe(self._release)
+
+        return release
+
+    def _release(self) -> None:
+        self._parts -= 1
+        if not self._parts:
+            self._ended()

@@ -1,0 +1,185 @@
+"""What a call costs on a worker of a fleet, beside one in a process of its server."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from bench.environments import Unavailable
+from bench.load import CONNECTIONS, Pace, Request, drive, new_client, verify
+from bench.machine import Cores
+from bench.results import Figure, Part, absolute
+from bench.rounds import ratio, spread, take_turns
+from bench.rows import tool_call
+from bench.servers import Running, Server, running, sidecall
+from tests.kit.nats import find_program, running_broker
+
+_TOOLS = ("--tools", "bench/far.py")
+NEAR, FAR, PLAIN, ALONE = "in a process", "on a worker", "inline, with a fleet", "inline, without one"
+_ONE, _MANY = "one client", f"{CONNECTIONS} clients"
+_NAMES: Mapping[str, str] = {NEAR: "echo_near", FAR: "echo_far", PLAIN: "echo", ALONE: "echo"}
+# Calls that compute at once, so long each that giving them out does not count.
+_CRUNCHES, _ROUNDS = 6, 4_000_000
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """All that runs: servers with and without a fleet, the bus, and workers of the queues far, one and two."""
+
+    server: Running
+    alone: Running
+    bus: Running
+    worker: Running
+
+    def wait(self) -> None:
+        """Wait until there are workers.
+
+        Raises:
+            Unavailable: There are none in time.
+        """
+        stop = time.monotonic() + _PATIENCE
+        with new_client() as client:
+            for name in ("echo_far", "crunch_one", "crunch_two"):
+                while not client.get(f"{self.server.url}/tools/{name}").json()["available"]:
+                    if time.monotonic() > stop:
+                        raise Unavailable("the workers are not found")
+                    time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Shares:
+    """A pace, and what the worker and the bus took of the processor for each call."""
+
+    pace: Pace
+    worker_us: float
+    bus_us: float
+
+
+def measure(rounds: int, cores: Cores) -> Part:
+    """Start all once, and let rows take turns; servers, workers, bus and load share all cores."""
+    if find_program() is None:
+        return Part("A call on a worker", "calls per second", ("",), (), {}, skipped={"fleet": "no nats-server"})
+    with cores.shared() as all_cores, starting(all_cores) as fleet:
+        fleet.wait()
+        held = fleet.worker.resident_mb(alone=True)
+        turns = {
+            f"{place}, {many}": partial(_drive, fleet, place, count)
+            for many, count in ((_ONE, 1), (_MANY, CONNECTIONS))
+            for place in _NAMES
+        }
+        taken, failed = take_turns(turns, rounds)
+        crunched, not_crunched = take_turns(
+            {name: partial(_crunch, fleet.server, name) for name in ("crunch_one", "crunch_two")}, min(rounds, 4)
+        )
+    return summarize(taken, crunched, held, {**failed, **not_crunched})
+
+
+@contextmanager
+def starting(cores: Cores) -> Iterator[Fleet]:
+    """Start all, and end them afterwards."""
+    with ExitStack() as stack:
+        broker = stack.enter_context(running_broker())
+        joined = {"SIDECALL_FLEET": broker.url, "SIDECALL_QUEUE_TIMEOUT": "60"}
+        server, alone = (
+            stack.enter_context(running(sidecall(*_TOOLS, **given), cores)) for given in (joined, dict[str, str]())
+        )
+        workers = [
+            stack.enter_context(running(_work(queue, slots, joined), cores))
+            for queue, slots in (("far", "16"), ("one", "1"), ("two", "1"), ("two", "1"))
+        ]
+        yield Fleet(server, alone, Running(broker.port, broker.pid), workers[0])
+
+
+def _work(queue: str, slots: str, environment: Mapping[str, str]) -> Server:
+    command = ("-m", "sidecall", "worker", "--queue", queue, "--slots", slots, "--port", "{port}", *_TOOLS)
+    return Server(command, environment=environment)
+
+
+def _drive(fleet: Fleet, place: str, connections: int) -> Shares:
+    server = fleet.alone if place == ALONE else fleet.server
+    request = replace(tool_call(_NAMES[place], {"text": "hi"}, "hi"), connections=connections)
+    with new_client() as client:
+        verify(client, server.url, request)
+    before = _read(fleet)
+    pace = drive(server, request)
+    after = _read(fleet)
+    worker, bus = ((later - sooner) * 1e6 / pace.calls_per_second for later, sooner in zip(after, before, strict=True))
+    return Shares(pace, worker, bus)
+
+
+def _read(fleet: Fleet) -> tuple[float, float]:
+    worker, bus = ((it.processor_seconds() or (0.0, 0.0))[0] for it in (fleet.worker, fleet.bus))
+    return worker, bus
+
+
+def _crunch(server: Running, name: str) -> float:
+    """Return how many of these calls are done in a second."""
+    request = tool_call(name, {"rounds": _ROUNDS}, "")
+    began = time.monotonic()
+    with ThreadPoolExecutor(_CRUNCHES) as threads:
+        list(threads.map(partial(_ask, server), [replace(request, expected=None)] * _CRUNCHES))
+    return _CRUNCHES / (time.monotonic() - began)
+
+
+def _ask(server: Running, request: Request) -> None:
+    with new_client() as client:
+        client.timeout = _PATIENCE
+        verify(client, server.url, request)
+
+
+def summarize(
+    taken: Mapping[str, Sequence[Shares]],
+    crunched: Mapping[str, Sequence[float]],
+    held_mb: float,
+    failed: Mapping[str, str],
+) -> Part:
+    """Make the table, and compare what is promised."""
+    rates = {name: [it.pace.calls_per_second for it in shares] for name, shares in taken.items()}
+    return Part(
+        title="A call on a worker, beside one in a process of its server",
+        measures="calls per second",
+        columns=("", "calls/s", "p50 ms", "p99 ms", "server CPU µs", "worker CPU µs", "NATS CPU µs"),
+        rows=tuple(_line(name, shares) for name, shares in taken.items()),
+        series={**rates, **crunched},
+        figures=tuple(_promise(taken, rates, crunched, held_mb)),
+        skipped=failed,
+    )
+
+
+def _promise(
+    taken: Mapping[str, Sequence[Shares]],
+    rates: Mapping[str, Sequence[float]],
+    crunched: Mapping[str, Sequence[float]],
+    held_mb: float,
+) -> Iterator[Figure]:
+    waits = {name: [it.pace.p50_ms for it in shares] for name, shares in taken.items()}
+    bars = (
+        (waits, f"{FAR}, {_ONE}", f"{NEAR}, {_ONE}", 2.5, False, "p50 on a worker ÷ in a process, one client"),
+        (waits, f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}", 1.1, False, f"p50 on a worker ÷ in a process, {_MANY}"),
+        (rates, f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}", 0.95, True, f"rate on a worker ÷ in a process, {_MANY}"),
+        (rates, f"{PLAIN}, {_MANY}", f"{ALONE}, {_MANY}", 0.98, True, "inline calls with a fleet ÷ without one"),
+        (crunched, "crunch_two", "crunch_one", 1.8, True, "calls that compute, two workers ÷ one"),
+    )
+    for series, above, below, bar, at_least, name in bars:
+        if above in series and below in series:
+            yield Figure(name, ratio(series[above], series[below]), bar, at_least=at_least)
+    yield absolute("memory of an idle worker", [held_mb], 60, "MB", at_least=False)
+
+
+def _line(name: str, shares: Sequence[Shares]) -> tuple[str, ...]:
+    def middle(figures: Sequence[float | None], form: str) -> str:
+        return format(spread([it or 0.0 for it in figures]).median, form)
+
+    is_far = name.startswith(FAR)
+    return (
+        name,
+        middle([it.pace.calls_per_second for it in shares], ",.0f"),
+        middle([it.pace.p50_ms for it in shares], ".2f"),
+        middle([it.pace.p99_ms for it in shares], ".2f"),
+        middle([it.pace.processor_us for it in shares], ",.0f"),
+        middle([it.worker_us for it in shares], ",.0f") if is_far else "",
+        middle([it.bus_us for it in shares], ",.0f") if is_far else "",
+    )
