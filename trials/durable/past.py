@@ -144,8 +144,8 @@ async def _list(home: Home, made: _Made) -> Finding:
 
 
 async def _sum_up(home: Home, history: History) -> Finding:
-    took = {str(part): await _time(partial(history.summarize, "default", part, None, None)) for part in _PARTS}
-    total = (await history.summarize("default", "name", None, None)).total
+    took = {str(part): await _time(partial(history.summarize, [part], CallFilter("default"))) for part in _PARTS}
+    total = (await history.summarize(["name"], CallFilter("default"))).total
     return Finding(
         "durable",
         f"{home.kind}: summaries of these calls, over {_DAYS} days",

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sidecall.cli.starting.serving import begin_to_log
+from sidecall.composition.executors import build_executors
 from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.executors.table import close_all, start_all
 from sidecall.later import Later
-from sidecall.main import build_executors
 from sidecall.settings import Settings
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
 

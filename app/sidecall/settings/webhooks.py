@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.features.calls.errors import CallbackRefused
+from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.later import Later
 from sidecall.loading.tool_lists import Texts
 

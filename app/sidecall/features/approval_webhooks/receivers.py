@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecall.features.calls.errors import CallbackRefused
 from sidecall.features.webhooks.receivers import Receiver, read_receiver
+from sidecall.kernel.core.errors import CallbackRefused
 
 _LEFT_OUT = "SIDECALL_APPROVAL_WEBHOOKS does not name its receiver any more"
 

@@ -14,7 +14,7 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.fleet import executor as _executor
-    from sidecall.storage import ledger as _ledger
+    from sidecall.features.ledger import ledger as _ledger
 else:
     _executor = Later("sidecall.features.fleet.executor")
 

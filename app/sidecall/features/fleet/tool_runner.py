@@ -12,6 +12,7 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from sidecall.features.fleet.running_call import RunningCall
+from sidecall.features.sandbox.late import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.current import CALL
@@ -23,7 +24,7 @@ from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.inside.tool_process import BridgedContents, BridgedItems
 from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.process.request import read_request
-from sidecall.kernel.executors.table import Executors, sandbox_of
+from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
@@ -119,7 +120,7 @@ class ToolRun:
         )
         contents = BridgedContents(running, running.id) if request["has_contents"] else None
         made = read_request(own, tool, running.listen, store, contents)
-        made.services = replace(made.services, sandbox=sandbox_of(executors), abandon=self._abandon)
+        made.services = replace(made.services, sandbox=find_sandbox(executors), abandon=self._abandon)
         return made
 
     def _abandon(self, _tool: CompiledTool) -> Release:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
 from sidecall.features.mcp_client.pins import InvalidPins, Pins, ToolsNotWaiting
+from sidecall.features.server_parts import Parts, PartsDep
 from sidecall.features.status.reading import read_mcp_servers
 from sidecall.features.status.shown import McpServerStatus
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
@@ -16,7 +17,7 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_problems, json_body
-from sidecall.kernel.rest.parts import CallerDep, Parts, PartsDep
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -49,3 +49,9 @@ def _make_executor(sandbox: LocalSandbox, settings: ExecutorSettings) -> "_execu
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
     )
+
+
+def find_sandbox(executors: Executors) -> LocalSandbox | None:
+    """Return the sandbox among these executors; None if there is none."""
+    found = executors.get("sandbox")
+    return found.sandbox if isinstance(found, LateSandboxExecutor) else None

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import isfunction
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ContractChanged, MissingContext, RequestError, ToolFailure, ToolNotFound
@@ -96,7 +96,7 @@ def name_step(step: Step) -> str:
 
 def _bind(step: S) -> S:
     """Return the `__call__` method of an object, to avoid its look-up on every call."""
-    return step if isfunction(step) else step.__call__  # type: ignore[attr-defined, no-any-return]
+    return step if isfunction(step) else cast("S", step.__call__)  # type: ignore[operator]
 
 
 @dataclass(slots=True)
