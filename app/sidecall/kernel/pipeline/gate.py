@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import isfunction
-from typing import Any, TypeVar
+from typing import Any
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ContractChanged, MissingContext, RequestError, ToolFailure, ToolNotFound
@@ -26,8 +26,6 @@ from sidecall.kernel.ports.observer import Observer, Outcome
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.contracts import hold_contract
-
-S = TypeVar("S")
 
 
 def find_outcome(invocation: Invocation) -> Outcome:
@@ -94,9 +92,9 @@ def name_step(step: Step) -> str:
     return getattr(step, "__name__", "") if owner is None else type(owner).__name__
 
 
-def _bind(step: S) -> S:
+def _bind(step: Any) -> Any:
     """Return the `__call__` method of an object, to avoid its look-up on every call."""
-    return step if isfunction(step) else step.__call__  # type: ignore[attr-defined, no-any-return]
+    return step if isfunction(step) else step.__call__
 
 
 @dataclass(slots=True)
