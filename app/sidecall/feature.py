@@ -36,7 +36,7 @@ class Built:
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
         checks: What calls have to pass before they are let in.
-        executors: Where tools may run, by the name that authors give as `executor`.
+        executors: What runs tools, by a name of the option `executor`; it may take the place of the kernel's.
         services: What calls get for their tools, by the fields of `CallServices`.
         status: Rows of `GET /status`, each read on request.
         methods: Ways in which requests prove who sends them, asked after those of the settings. Each is made with the

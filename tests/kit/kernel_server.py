@@ -22,6 +22,7 @@ from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Pages, build_api
 from sidecall.kernel.rest.parts import Listings, Parts
@@ -79,7 +80,7 @@ def _make_pipeline(registry: Registry, executors: Executors, results: ResultMemo
     admission = Admission(limits)
     stages = kernel_stages(Execute(executors), Budget(said.max_content_bytes, keep_nothing, results))
     services = replace(CallServices(), abandon=admission.abandon, results=results)
-    return Pipeline(registry, stages, said.tool_timeout, services, admission)
+    return Pipeline(registry, stages, said.tool_timeout, services, admission, CurrentCall())
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """What the routes of features work with, beside what those of the kernel have."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,7 +61,7 @@ class Parts(KernelParts):
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
-    answer_remembered: Callable[..., Awaitable[Reply]] | None = None
+    answer_remembered: Callable[..., Coroutine[Any, Any, Reply]] | None = None
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
@@ -97,7 +97,7 @@ class Parts(KernelParts):
         preferences: Preferences,
         context: RequestContext,
         sent: ReceivedCall,
-    ) -> Awaitable[Reply]:
+    ) -> Coroutine[Any, Any, Reply]:
         """Accept a call that is remembered, and answer with its result or its address.
 
         Raises:

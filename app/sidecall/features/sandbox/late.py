@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.sandbox.local import LocalSandbox
-from sidecall.kernel.executors.table import ExecutorSettings, LateExecutor
+from sidecall.kernel.executors.table import Executors, ExecutorSettings, LateExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits
 from sidecall.later import Later
 

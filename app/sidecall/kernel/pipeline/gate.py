@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import isfunction
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ContractChanged, MissingContext, RequestError, ToolFailure, ToolNotFound
@@ -21,20 +21,18 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import ask_visible, is_surely_visible
 from sidecall.kernel.pipeline.stage import Foresee, GateCheck, Place, Require, Stages, Step
 from sidecall.kernel.pipeline.unknown_tool import MissingTools
-from sidecall.kernel.ports.approvals.approval import REFUSED, AlreadyAnswered, ApprovalRequired
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired
 from sidecall.kernel.ports.observer import Observer, Outcome
 from sidecall.kernel.ports.workspaces import FIELD, require_conversation
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.contracts import hold_contract
-
-S = TypeVar("S")
 
 
 def find_outcome(invocation: Invocation) -> Outcome:
     """Return the outcome of a call that has passed all its stages."""
     message, error = invocation.message, invocation.error
     if error is None or isinstance(error, AlreadyAnswered):
-        failed: Outcome = "rejected" if error is not None and error.approval.status in REFUSED else "tool_error"
+        failed: Outcome = "rejected" if error is not None and error.approval.status == "rejected" else "tool_error"
         return failed if message is not None and message.status == "error" else "success"
     return error.kind if message is not None and isinstance(error, ToolFailure) else find_outcome_of_error(error)
 
@@ -94,9 +92,9 @@ def name_step(step: Step) -> str:
     return getattr(step, "__name__", "") if owner is None else type(owner).__name__
 
 
-def _bind(step: S) -> S:
+def _bind(step: Any) -> Any:
     """Return the `__call__` method of an object, to avoid its look-up on every call."""
-    return step if isfunction(step) else cast("S", step.__call__)  # type: ignore[operator]
+    return step if isfunction(step) else step.__call__
 
 
 @dataclass(slots=True)

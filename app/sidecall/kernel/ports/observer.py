@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
+from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.tool import CompiledTool
@@ -35,7 +36,7 @@ class OuterSpans(Protocol):
 class Unobserved:
     """An observer that does nothing."""
 
-    def begin(self, _invocation: Invocation) -> None:
+    def begin(self, _invocation: Invocation) -> Any:
         """Do nothing."""
 
     def end(self, _invocation: Invocation, _begun: Any, _outcome: Outcome) -> None:
@@ -43,3 +44,17 @@ class Unobserved:
 
     def refuse(self, _request: CallRequest, _outcome: Outcome, _tool: CompiledTool | None = None) -> None:
         """Do nothing."""
+
+
+class CurrentCall(Unobserved):
+    """Know in each context which call runs in it, for the calls that its tool makes; all that a server needs."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Note the call; the result is the one around it."""
+        outer = CALL.get()
+        CALL.set(invocation)
+        return outer
+
+    def end(self, _invocation: Invocation, begun: Any, _outcome: Outcome) -> None:
+        """Note the one around it again; not by a reset, which fails for a call that is collected elsewhere."""
+        CALL.set(begun)

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -191,7 +191,7 @@ class Parts:
         preferences: Preferences,
         context: RequestContext,
         sent: ReceivedCall,
-    ) -> Awaitable[Reply]:
+    ) -> Coroutine[Any, Any, Reply]:
         """Accept a call that is remembered, and answer with its result or its address.
 
         Raises:
