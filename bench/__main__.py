@@ -7,7 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from rich.console import Console
 from rich.markdown import Markdown
 
-from bench import doors, fleet, inprocess, over_http, report, rows, scale, sizing, slow_calls, startup
+from bench import (
+    commands,
+    doors,
+    events,
+    fleet,
+    inprocess,
+    many_tools,
+    over_http,
+    payloads,
+    processes,
+    report,
+    rows,
+    sandbox,
+    scale,
+    sizing,
+    slow_calls,
+    startup,
+)
 from bench.chart import draw
 from bench.durable import remembered
 from bench.durable.workers import worker_versions
@@ -18,12 +35,18 @@ from bench.results import FULL_ROUNDS, QUICK_ROUNDS, SHORT_ROUNDS, Part, lowest
 
 Measure = Callable[[int, Cores], Part]
 PARTS: Mapping[str, Measure] = {
+    "commands": commands.measure,
     "doors": doors.measure,
+    "events": events.measure,
     "fleet": fleet.measure,
     "http": over_http.measure,
     "inprocess": inprocess.measure,
+    "many": many_tools.measure,
     "overhead": over_floor.measure,
+    "payloads": payloads.measure,
+    "processes": processes.measure,
     "remembered": remembered.measure,
+    "sandbox": sandbox.measure,
     "scale": scale.measure,
     "slow": slow_calls.measure,
     "startup": startup.measure,

@@ -1,7 +1,10 @@
 """Keep thousands of requests open at once, each on a connection of its own."""
 
 import asyncio
+import socket
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -9,6 +12,8 @@ import uvloop
 
 _CONNECTING = 256
 _PATIENCE = 60.0
+# Seconds after which a server has begun all of them.
+_SETTLING = 1.0
 
 
 @dataclass(frozen=True)
@@ -81,3 +86,14 @@ class _Asking(asyncio.Protocol):
         self._tide.fall()
         if not self.answered.done():
             self.answered.set_result(self._tide.expected in self._received)
+
+
+@contextmanager
+def hold(port: int, request: bytes, count: int) -> Iterator[None]:
+    """Keep so many requests open at once within the body, and hang up then."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(request)
+        time.sleep(_SETTLING)
+        yield

@@ -1,15 +1,17 @@
 """Servers that do the same work with nothing around it: what no framework and no tool server can undercut."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 from fastapi import FastAPI
+from pydantic_core import to_json
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from bench.work import ToolCall, ToolMessage, answer, run
+from bench.work import ToolCall, ToolMessage, answer, make_rows, run
 
 _JSON = [(b"content-type", b"application/json")]
 LISTING_BYTES = 192_000
@@ -49,10 +51,30 @@ async def _slow_endpoint(request: Request) -> Response:
     return Response(message.model_dump_json(), media_type="application/json")
 
 
+async def _stream_endpoint(request: Request) -> Response:
+    times = int(await request.body())
+
+    async def tell() -> AsyncIterator[bytes]:
+        for number in range(times):
+            said = {"tool_call_id": "call_1", "done": number, "total": times, "message": "on the way"}
+            yield b"event: progress\ndata: %b\n\n" % to_json(said)
+            if number % 100 == 99:
+                await asyncio.sleep(0)
+
+    return StreamingResponse(tell(), media_type="text/event-stream")
+
+
+async def _rows_endpoint(request: Request) -> Response:
+    call = ToolCall.model_validate_json(await request.body())
+    return Response(to_json({"content": "rows", "artifact": make_rows(call.args["count"])}))
+
+
 starlette = Starlette(
     routes=[
         Route("/tool_calls", _endpoint, methods=["POST"]),
         Route("/slow_calls", _slow_endpoint, methods=["POST"]),
+        Route("/stream", _stream_endpoint, methods=["POST"]),
+        Route("/rows", _rows_endpoint, methods=["POST"]),
     ]
 )
 

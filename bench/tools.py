@@ -1,8 +1,11 @@
 """The tools that the benchmark serves."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
 
-from sidecall import ToolAnnotations, tool
+from bench.work import make_rows
+from sidecall import ToolAnnotations, ToolContext, tool
 
 
 @tool
@@ -56,3 +59,49 @@ async def pause(seconds: float) -> str:
     """
     await asyncio.sleep(seconds)
     return "done"
+
+
+@tool
+async def report(times: int, context: ToolContext) -> str:
+    """Tell of progress, and let the loop have a turn after each hundred.
+
+    Args:
+        times: How often.
+        context: Hears it.
+    """
+    for number in range(times):
+        context.report_progress(number, times, "on the way")
+        if number % 100 == 99:
+            await asyncio.sleep(0)
+    return "done"
+
+
+@tool
+async def split(times: int) -> AsyncIterator[str]:
+    """Yield parts without ever waiting.
+
+    Args:
+        times: How many.
+    """
+    for _ in range(times):
+        yield "x"
+
+
+@tool
+async def rows(count: int) -> list[dict[str, Any]]:
+    """Return rows, as a database does.
+
+    Args:
+        count: How many.
+    """
+    return make_rows(count)
+
+
+@tool(response_format="content_and_artifact")
+async def table(count: int) -> tuple[str, list[dict[str, Any]]]:
+    """Return rows as an artifact.
+
+    Args:
+        count: How many.
+    """
+    return "rows", make_rows(count)

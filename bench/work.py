@@ -50,3 +50,11 @@ async def answer(body: bytes) -> bytes:
     """Do all of it, from the bytes of a request to the bytes of an answer."""
     message = await run(ToolCall.model_validate_json(body))
     return message.model_dump_json().encode()
+
+
+def make_rows(count: int) -> list[dict[str, Any]]:
+    """Make rows of six fields, some hundred bytes each."""
+    return [
+        {"id": it, "name": f"name {it}", "price": it * 1.5, "is_sold": it % 2 == 0, "note": None, "text": "x" * 30}
+        for it in range(count)
+    ]

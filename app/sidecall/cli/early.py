@@ -1,8 +1,8 @@
 """Prepare the process for `sidecall serve`: open standard streams, exit on signals, a lazy garbage collector.
 
-It also skips an import of a command line that is not needed. The other imports take most of a second, and anything they
-open would get the first free descriptor. Importing this module is enough. It does nothing in other programs, such as
-tools' authors' and worker processes.
+In all commands it skips an import of a command line that is not needed. The other imports take most of a second, and
+anything they open would get the first free descriptor. Importing this module is enough. It does nothing in other
+programs, such as tools' authors' and worker processes.
 """
 
 import gc
@@ -41,11 +41,12 @@ def leave_out_commands() -> None:
     sys.modules["httpx._main"] = None  # type: ignore[assignment]  # so Python is told that there is no such module
 
 
+if is_program(sys.orig_argv, len(sys.argv)):
+    leave_out_commands()
 if is_serve(sys.orig_argv, len(sys.argv)):
     # What is imported stays: to look through it for garbage takes a fifth of the start. `serve` begins with that again.
     gc.disable()
     open_closed_streams()
-    leave_out_commands()
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
     on_reload()

@@ -7,12 +7,13 @@ from pydantic_core import ErrorDetails
 
 from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.application import format_system_refusal
 from sidecall.later import Later
 from sidecall.settings.sources import show_given
 
 # Which takes as long to load as many of our rooms.
 printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
+# With which the framework comes.
+application = Later("sidecall.kernel.http.application")
 
 # Characters of a wrong value that are said back.
 _MOST_OF_VALUE = 200
@@ -28,7 +29,7 @@ def main() -> None:
         for item in error.errors():
             _complain(_word(item))
     except (OSError, RuntimeError) as error:
-        refusal = format_system_refusal(error)
+        refusal = application.format_system_refusal(error)
         if refusal is None:
             raise
         _complain(refusal)

@@ -157,6 +157,14 @@ async def test_an_event_of_progress_costs_little_more_than_its_text() -> None:
     assert (many - few) / 100 <= 16 * ALLOWED
 
 
+async def test_a_wrong_call_costs_about_twice_what_a_right_one_does() -> None:
+    """What is wrong is found in the errors of the validator, and said once."""
+    app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
+    call = b'{"name": "echo", "args": {"text": 1}, "id": "call_1"}'
+
+    assert await _count(app, "POST /tool_calls", call=call) <= 169 * ALLOWED
+
+
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:
     """One is made for it."""
     app = create_app(Settings(), Registry([echo]))

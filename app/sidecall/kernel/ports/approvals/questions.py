@@ -17,8 +17,24 @@ def asks_inside(function: Callable[..., Any]) -> bool:
     This includes tools that ask, LangGraph's `interrupt`, and all functions of a module that imports such a thing
     without using it: another module then raises it for them.
     """
-    begun = list(_find_functions([function], None))
-    return _reach_question(begun) or any(_is_marked(one.__globals__) for one in begun)
+    return Questions().asks_inside(function)
+
+
+class Questions:
+    """Finds the functions that ask a person, and looks at each module once, which may have thousands of tools."""
+
+    def __init__(self) -> None:
+        self._marked: dict[int, bool] = {}
+
+    def asks_inside(self, function: Callable[..., Any]) -> bool:
+        """Return whether a function asks; so long as it is used, modules must not change."""
+        begun = list(_find_functions([function], None))
+        return _reach_question(begun) or any(self._is_marked(one.__globals__) for one in begun)
+
+    def _is_marked(self, module: Mapping[str, Any]) -> bool:
+        if id(module) not in self._marked:
+            self._marked[id(module)] = _is_marked(module)
+        return self._marked[id(module)]
 
 
 def _reach_question(functions: Iterable[FunctionType]) -> bool:

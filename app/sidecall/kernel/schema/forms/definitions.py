@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
-from sidecall.kernel.ports.approvals.questions import asks_inside
+from sidecall.kernel.ports.approvals.questions import Questions
 from sidecall.kernel.schema.forms.anthropic import (
     MAX_OPTIONAL,
     MAX_UNIONS,
@@ -56,20 +56,27 @@ def render_definitions(
         strict: Whether to say them strictly, each that can be; or the names of those to be said so.
         declared: What is listed in the place of tools, by their names.
     """
-    fitting = list_fitting(tools, form)
+    fitting, questions = list_fitting(tools, form), Questions()
     if isinstance(strict, bool):
         strict = choose_strict((tool for tool in fitting if tool.name not in declared), form, asked=strict)
     if form == "gemini":
-        functions = [_render(tool, form, strict) for tool in fitting if tool.name not in declared]
+        functions = [_render(tool, form, strict, questions) for tool in fitting if tool.name not in declared]
         others = [it for tool in fitting for it in declared.get(tool.name, ())]
         return ([{"functionDeclarations": functions}] if functions else []) + others
-    each = [(tool, it) for tool in fitting for it in declared.get(tool.name) or [_render(tool, form, strict)]]
+    each = [
+        (tool, it) for tool in fitting for it in declared.get(tool.name) or [_render(tool, form, strict, questions)]
+    ]
     return _group(each) if form == "openai-responses" else [it for _, it in each]
 
 
-def _render(tool: CompiledTool, form: DefinitionFormat, strict: Collection[str]) -> dict[str, Any]:
+def _render(
+    tool: CompiledTool, form: DefinitionFormat, strict: Collection[str], questions: Questions
+) -> dict[str, Any]:
     is_strict = tool.name in strict
-    return _RENDERERS[form](tool, _choose_parameters(tool, form, is_strict), is_strict)
+    parameters = _choose_parameters(tool, form, is_strict)
+    if form == "mcp":
+        return _render_mcp(tool, parameters, is_strict, questions)
+    return _RENDERERS[form](tool, parameters, is_strict)
 
 
 def render_definition(tool: CompiledTool) -> Any:
@@ -154,7 +161,7 @@ def _render_anthropic(tool: CompiledTool, parameters: Schema, strict: bool) -> d
     return {**definition, "strict": True} if strict else definition
 
 
-def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[str, Any]:
+def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool, questions: Questions) -> dict[str, Any]:
     # Its strict form lets arguments be null, which none may be that a header repeats.
     schema = parameters if strict and not tool.mirrored else tool.args_schema.flat
     definition: dict[str, Any] = {"name": tool.name, "description": _describe(tool), "inputSchema": schema}
@@ -165,7 +172,7 @@ def _render_mcp(tool: CompiledTool, parameters: Schema, strict: bool) -> dict[st
         definition["title"] = title
     if hints:
         definition["annotations"] = hints
-    if tool.options.requires_approval is not False or asks_inside(tool.function):
+    if tool.options.requires_approval is not False or questions.asks_inside(tool.function):
         # The other forms have no room: what they do not know is refused, or reaches a model within its schema.
         definition["_meta"] = {"sidecall/requires_approval": True}
     if tool.options.deprecated is not None:
@@ -194,7 +201,6 @@ _RENDERERS: dict[DefinitionFormat, Callable[[CompiledTool, Schema, bool], dict[s
     "openai-responses": _render_openai_responses,
     "anthropic": _render_anthropic,
     "gemini": _render_gemini,
-    "mcp": _render_mcp,
     "json_schema": _render_json_schema,
 }
 

@@ -1,0 +1,80 @@
+"""Tools in processes whose module takes a second to import: memory, the first answer, and the next after kills."""
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from bench.environments import Unavailable
+from bench.load import Request, new_client, verify
+from bench.machine import Cores
+from bench.results import Bar, Part
+from bench.rounds import take_turns
+from bench.rows import tool_call
+from bench.servers import Running, Server, running, sidecall
+from bench.tables import tabulate
+
+PROCESSES = 4
+IMPORT = "the import of the tools' module, s"
+MEMORY, ALONE = f"memory of {PROCESSES} processes, MB", "memory of the server in threads, MB"
+FIRST, IN_THREADS = "processor time to the first answer, s", "the same in threads, s"
+NEXT = f"next answer after {PROCESSES} timeouts, s"
+BARS = (
+    Bar(
+        f"memory of {PROCESSES} processes and the server ÷ of the server in threads", MEMORY, ALONE, 1.7, at_least=False
+    ),
+    Bar("processor time to the first answer ÷ in threads", FIRST, IN_THREADS, 1.8, at_least=False),
+    Bar("next answer after timeouts ÷ the import", NEXT, IMPORT, 0.1, at_least=False),
+)
+_MOST_ROUNDS = 3
+_ECHO = tool_call("echo", {"text": "hi"}, "hi")
+_HANG = tool_call("hang", {}, "")
+
+
+def measure(rounds: int, cores: Cores) -> Part:
+    """Start a new server for each round, in turns with one whose tools run in threads."""
+    found: dict[str, list[float]] = {name: [] for name in (MEMORY, FIRST, NEXT, ALONE, IN_THREADS, IMPORT)}
+    turns: Mapping[str, Callable[[], float]] = {
+        "process": partial(_take, cores, "process", found),
+        "thread": partial(_take, cores, "thread", found),
+    }
+    _, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
+    series = {name: taken for name, taken in found.items() if taken}
+    return tabulate("Tools in processes, with a second of imports", "s or MB", series, BARS, failed)
+
+
+def _serve(executor: str) -> Server:
+    settings = {"SIDECALL_PROCESSES": str(PROCESSES), "SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}
+    return sidecall("--tools", "bench/heavy.py", BENCH_EXECUTOR=executor, **settings)
+
+
+def _take(cores: Cores, executor: str, found: dict[str, list[float]]) -> float:
+    in_process = executor == "process"
+    with running(_serve(executor), cores) as server, new_client() as client:
+        verify(client, server.url, _ECHO)
+        used = server.processor_seconds()
+        if used is None:
+            raise Unavailable("nobody counts processor time here")
+        found[FIRST if in_process else IN_THREADS].append(sum(used))
+        found[MEMORY if in_process else ALONE].append(server.resident_mb())
+        if in_process:
+            found[NEXT].append(_kill_all(server))
+        else:
+            import_took = client.post(server.url + "/tool_calls", content=tool_call("took", {}, "").body)
+            found[IMPORT].append(float(import_took.json()["content"]))
+    return 0.0
+
+
+def _kill_all(server: Running) -> float:
+    """Let all processes be killed at their deadline, and wait for the next answer."""
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        list(pool.map(partial(_post, server), [_HANG] * PROCESSES))
+    begun = time.perf_counter()
+    with new_client() as client:
+        verify(client, server.url, _ECHO)
+    return time.perf_counter() - begun
+
+
+def _post(server: Running, request: Request) -> None:
+    with new_client() as client:
+        client.post(server.url + request.path, content=request.body, headers=request.headers)
