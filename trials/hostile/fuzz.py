@@ -21,7 +21,7 @@ from trials.serving import serving
 REQUESTS = int(os.environ.get("FUZZ_REQUESTS", "100000"))
 FIRST_SEED = int(os.environ.get("FUZZ_SEED", "1"))
 TOOLS = "trials/served/typed.py"
-_SHORTLY = 2000
+_SHORTLY = 1000
 _CONNECTIONS = 96
 # Seconds of silence after which the client says that it has no more to send.
 _SILENCE = 0.2

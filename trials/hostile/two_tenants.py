@@ -23,7 +23,7 @@ from trials.schemathesis import Conformance, conform
 from trials.serving import serving
 
 REQUESTS = int(os.environ.get("TENANTS_REQUESTS", "100000"))
-_SHORTLY = 1200
+_SHORTLY = 600
 _CONNECTIONS, _FEW = 48, 8
 _LEFT_OPEN = 300
 _EXAMPLES = max(2, REQUESTS // 1600)

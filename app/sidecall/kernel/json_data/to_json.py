@@ -15,6 +15,8 @@ from sidecall.kernel.json_data.pointer import format_path
 
 # A large result is not gone through once more for the sake of a name.
 _MOST_LOOKS = 1_000
+# Nor once for each level of what is too deep for JSON; the path of what lies deeper would not be shown.
+_MOST_LEVELS = 100
 
 _MOST_SHOWN = 100
 
@@ -48,7 +50,7 @@ def _find(value: Any) -> tuple[tuple[str | int, ...], Any]:
         seen.add(id(inner))
         for step, item in _list_members(inner):
             left -= 1
-            if left < 0:
+            if left < 0 or len(path) > _MOST_LEVELS:
                 return (), value
             if not _has_form(item):
                 path.append(step)

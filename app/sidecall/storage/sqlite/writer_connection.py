@@ -12,7 +12,6 @@ from itertools import chain
 from typing import Any, Literal
 
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.storage.database import Row
 from sidecall.storage.sqlite.errors import (
     DiskFull,
     FileChanged,
@@ -274,7 +273,7 @@ class WriterConnection:
             return error
         return rows if kind == "rows" else rows[0] if rows else None
 
-    def _carry_out_all(self, statement: str, rows: Sequence[Row]) -> None:
+    def _carry_out_all(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         self._cursor.execute("SAVEPOINT many")
         try:
             wide = widen(statement) if len(rows) >= _TOGETHER else None
@@ -303,7 +302,7 @@ class WriterConnection:
             self._cursor.execute(statement)
 
 
-def measure(values: Row) -> int:
+def measure(values: tuple[Any, ...]) -> int:
     """Return about how many bytes a row takes while it waits.
 
     Raises:
