@@ -37,17 +37,26 @@ export function editorFor(schema) {
   return schema.prefixItems || schema.items ? "array" : "json";
 }
 
+// Values are compared with the same schemas again and again.
+const known = new WeakMap();
+
 /**
  * List what may stand at one place: `[{schema, refs, editor, tag}]`, one of them where the schema is no union.
  *
  * `tag` is `{name, value}` for an object that a member of a constant value tells from the others.
  */
 export function listVariants(schema, root) {
+  if (typeOf(schema) !== "object") return makeVariants(schema, root);
+  if (!known.has(schema)) known.set(schema, makeVariants(schema, root));
+  return known.get(schema);
+}
+
+function makeVariants(schema, root) {
   const found = resolve(schema, root);
   const budget = { left: MOST_VARIANTS };
   const flat = flatten(found, root, budget);
-  const known = budget.left < 0 ? [{ schema: withoutShape(found.schema), refs: [] }] : flat;
-  const variants = known.map((it) => ({ ...it, editor: editorFor(it.schema) }));
+  const some = budget.left < 0 ? [{ schema: withoutShape(found.schema), refs: [] }] : flat;
+  const variants = some.map((it) => ({ ...it, editor: editorFor(it.schema) }));
   return addTags(variants, found.schema, root);
 }
 
