@@ -210,8 +210,7 @@ def _build_api(
     app.state.mcp = mcp
     app.state.upstream = parts.operation.upstream
     app.state.reloading = reloading
-    app.state.ledger = parts.operation.ledger
-    app.state.settings = settings
+    app.state.ledger, app.state.settings = parts.operation.ledger, settings
     return app
 
 

@@ -152,9 +152,12 @@ async def test_a_revoked_key_ends_its_sessions(make_client: MakeClient, keys: Ke
     assert (page.status_code, 'name="key"' in page.text) == (401, True)
 
 
-async def test_who_logs_out_is_out(make_client: MakeClient, keys: KeyFile) -> None:
-    """Also with the cookie of before."""
-    client = await enter(make_client, keys, *ALL)
+async def test_who_logs_out_is_out(make_client: MakeClient, keys: KeyFile, store: str) -> None:
+    """Also with the cookie of before; in every store."""
+    key = add_key(keys, *ALL)
+    client = await make_client(*TOOLS, auth=("api_key",), keys_file=keys.path, store=store)
+    await client.post("/console/session", data={"key": key})
+    assert (await client.get("/whoami")).json()["subject"] == "ann"
     cookie = client.cookies["sidecall"]
 
     await client.post("/console/session/end")

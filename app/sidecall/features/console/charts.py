@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDTH, WIDE, HEIGHT = 540, 1100, 130
+WIDTH, HEIGHT = 540, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 40, 6, 8, 20
 
 
@@ -22,9 +22,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as a template draws it: paths in a box of `width` by `HEIGHT`."""
+    """A chart as a template draws it: paths in a box of `WIDTH` by `HEIGHT`."""
 
-    width: int
     title: str
     text: str
     unit: str
@@ -52,27 +51,27 @@ def draw_line(title: str, points: Sequence[Point], unit: str = "") -> Chart:
         if point.value is None:
             runs.append([])
         else:
-            runs[-1].append((_x(index, len(points), WIDTH), _y(point.value, top)))
+            runs[-1].append((_x(index, len(points)), _y(point.value, top)))
     runs = [run if len(run) > 1 else [*run, (run[0][0] + 1, run[0][1])] for run in runs if run]
     lines = ["M" + " L".join(f"{x:.1f} {y:.1f}" for x, y in run) for run in runs]
     floor = HEIGHT - _BOTTOM
     areas = [
         f"{line} L{run[-1][0]:.1f} {floor} L{run[0][0]:.1f} {floor} Z" for line, run in zip(lines, runs, strict=True)
     ]
-    return _make(title, points, top, _Shapes(lines=lines, areas=areas), unit, WIDTH)
+    return _make(title, points, top, _Shapes(lines=lines, areas=areas), unit)
 
 
-def draw_bars(title: str, points: Sequence[Point], width: int = WIDTH) -> Chart:
+def draw_bars(title: str, points: Sequence[Point]) -> Chart:
     """Draw values as bars, with the bad part of each at its foot."""
     top = round_up(max((it.value for it in points if it.value is not None), default=0))
-    step = (width - _LEFT - _RIGHT) / max(len(points), 1)
+    step = (WIDTH - _LEFT - _RIGHT) / max(len(points), 1)
     bars = []
     for index, point in enumerate(points):
         for value, is_bad in ((point.value or 0.0, False), (point.bad, True)):
             if value > 0:
                 y = _y(value, top)
                 bars.append((_LEFT + index * step, y, max(step - 1, 0.8), HEIGHT - _BOTTOM - y, is_bad))
-    return _make(title, points, top, _Shapes(bars=bars), "", width)
+    return _make(title, points, top, _Shapes(bars=bars))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +81,19 @@ class _Shapes:
     bars: Sequence[tuple[float, float, float, float, bool]] = ()
 
 
-def _make(title: str, points: Sequence[Point], top: float, shapes: _Shapes, unit: str, width: int) -> Chart:
+def _make(title: str, points: Sequence[Point], top: float, shapes: _Shapes, unit: str = "") -> Chart:
     known = [it.value for it in points if it.value is not None]
     text = f"{title}: nothing is known yet."
     if known:
         text = f"{title}: {write(known[-1])}{unit} at the end, {write(max(known))}{unit} at most."
     grid = [(_y(share * top, top), write(share * top)) for share in (0, 0.5, 1)]
     ends = [(0, "start"), (len(points) // 2, "middle"), (len(points) - 1, "end")] if len(points) > 2 else []
-    labels = [(_x(index, len(points), width), points[index].label, anchor) for index, anchor in ends]
-    return Chart(width, title, text, unit, points, shapes.lines, shapes.areas, shapes.bars, grid, labels)
+    labels = [(_x(index, len(points)), points[index].label, anchor) for index, anchor in ends]
+    return Chart(title, text, unit, points, shapes.lines, shapes.areas, shapes.bars, grid, labels)
 
 
-def _x(index: int, count: int, width: int) -> float:
-    return _LEFT + (width - _LEFT - _RIGHT) * (index / max(count - 1, 1))
+def _x(index: int, count: int) -> float:
+    return _LEFT + (WIDTH - _LEFT - _RIGHT) * (index / max(count - 1, 1))
 
 
 def _y(value: float, top: float) -> float:

@@ -1,11 +1,13 @@
 """Write pages: templates in which every value is text, and headers that let a page do nothing but its own."""
 
+import gzip
 import hashlib
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from posixpath import dirname, normpath
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
@@ -32,6 +34,7 @@ _SAFE = {
 PAGE_HEADERS = {**_SAFE, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 _FILE_HEADERS = {**_SAFE, "Cache-Control": "public, max-age=31536000, immutable"}
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_IMPORT = re.compile(r'^import [^"]*"(\.[^"]+)";$', re.MULTILINE)
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
 # Those that no reader sees, or that turn the text behind them around: written as their numbers.
@@ -56,6 +59,7 @@ def _environment() -> Environment:
         line=show_line,
         took=show_took,
     )
+    made.globals["modules"] = list_modules
     return made
 
 
@@ -141,13 +145,32 @@ def name_version() -> str:
     return digest.hexdigest()[:16]
 
 
-def write_file(path: str) -> Response | None:
-    """Make the answer that is a file, by its version and name; None where there is none."""
+@cache
+def list_modules(name: str) -> tuple[str, ...]:
+    """List a script and those that it imports, so that a page asks for all of them at once."""
+    found, waiting = [], [name]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.append(module)
+            text = _list_files()[module].decode()
+            waiting += [normpath(f"{dirname(module)}/{it}").lstrip("/") for it in _IMPORT.findall(text)]
+    return tuple(found)
+
+
+@cache
+def _compress(name: str) -> bytes:
+    return gzip.compress(_list_files()[name], mtime=0)
+
+
+def write_file(path: str, *, is_packed: bool = False) -> Response | None:
+    """Make the answer that is a file, by its version and name, compressed if wanted; None where there is none."""
     version, _, name = path.partition("/")
     content = _list_files().get(name)
     if content is None:
         return None
     kind = _KINDS[Path(name).suffix]
+    packed = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"} if is_packed else {"Vary": "Accept-Encoding"}
     # A page of another version, as while servers are exchanged, gets what there is, and keeps nothing of it.
     headers = _FILE_HEADERS if version == name_version() else {**_SAFE, "Cache-Control": "no-store"}
-    return Response(content, 200, headers, media_type=kind)
+    return Response(_compress(name) if is_packed else content, 200, {**headers, **packed}, media_type=kind)

@@ -24,6 +24,8 @@ _UNKNOWN = 404
 _NO_CALLER = 401
 _NO_SCOPE = 403
 _NOWHERE = {"title": "There is no such page.", "detail": "It may be gone, or not be for you to see."}
+# Approvals that wait, up to which they are counted for the navigation.
+_MOST_COUNTED = 20
 # Seconds that a wrong key waits for its answer, so that nobody tries many.
 _PATIENCE = 1.0
 
@@ -41,9 +43,10 @@ async def go_to_tools(request: Request) -> Response:
 
 
 @router.get("/console/static/{path:path}")
-async def get_static(path: str) -> Response:
+async def get_static(request: Request, path: str) -> Response:
     """Answer with a file of the pages."""
-    return write_file(path) or Response(status_code=_UNKNOWN, headers=PAGE_HEADERS)
+    is_packed = "gzip" in request.headers.get("accept-encoding", "")
+    return write_file(path, is_packed=is_packed) or Response(status_code=_UNKNOWN, headers=PAGE_HEADERS)
 
 
 @router.get("/console/{path:path}")
@@ -172,7 +175,7 @@ async def _count_waiting(visit: Visit) -> str | None:
     """Return how many approvals wait, for those who may decide; None where nobody knows."""
     if not visit.reader.may("approvals:decide"):
         return None
-    answer = await visit.find("/approvals", status="pending", limit=100)
+    answer = await visit.find("/approvals", status="pending", limit=_MOST_COUNTED)
     if isinstance(answer, ApiFailure):
         return None
     count = answer.headers.get("x-total-count")

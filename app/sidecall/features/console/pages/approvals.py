@@ -1,14 +1,15 @@
 """The pages of approvals: what waits, one that is to be decided, and rules that decide alone."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.visits import View, Visit
 from sidecall.kernel.core.scopes import DECIDE
+from sidecall.kernel.ports.approvals.approval import ApprovalStatus
 
 # The states of approvals, and what each is called in the list of states.
-STATES = {"pending": "Waiting", "approved": "Approved", "rejected": "Rejected", "expired": "Expired", "": "All"}
+STATES = {it: "Waiting" if it == "pending" else it.capitalize() for it in get_args(ApprovalStatus)} | {"": "All"}
 # Parameters of the API that narrow a list, as the page has them too.
 _FILTERS = ("tool", "requested_by", "conversation", "trace_id", "request_id")
 _MOST = 50
@@ -49,7 +50,7 @@ async def show_approval(visit: Visit) -> View:
     name = approval["tool_call"]["name"]
     tool = await visit.find(f"/tools/{name}")
     known = {} if isinstance(tool, ApiFailure) else tool.data
-    schema = approval.get("args_schema") or known.get("args_schema")
+    schema = approval["args_schema"] if "args_schema" in approval else known.get("args_schema")
     may_decide = visit.reader.may(DECIDE) and approval["status"] == "pending"
     values = {
         "approval": approval,

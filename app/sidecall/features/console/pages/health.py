@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sidecall.features.console.asking import ApiFailure
-from sidecall.features.console.charts import WIDE, Chart, Point, draw_bars, draw_line
+from sidecall.features.console.charts import Chart, Point, draw_bars, draw_line
 from sidecall.features.console.visits import View, Visit
 
 _DAYS = 7
@@ -136,4 +136,4 @@ def _draw_week(summary: Mapping[str, Any], since: datetime, now: datetime) -> Ch
         label = moment.strftime("%m-%d %H:%M")
         points.append(Point(label, float(it["calls"]), float(it["errors"])) if it else Point(label, 0.0))
         moment += timedelta(hours=1)
-    return draw_bars("Calls an hour in seven days, failed ones in red", points, WIDE)
+    return draw_bars("Calls an hour in seven days, failed ones in red", points)

@@ -22,7 +22,11 @@ export function showMessage(message) {
   const signs = [makeSign(failed ? "error" : "success", failed ? "bad" : "good")];
   if (told.error?.kind) signs.push(makeSign(told.error.kind));
   if (told.truncated) signs.push(makeSign("cut", "warn"));
-  const box = make("div", { class: "stack" }, make("p", { class: "line" }, ...signs, make("span", { class: "quiet" }, took)));
+  const box = make(
+    "div",
+    { class: "stack" },
+    make("p", { class: "line" }, ...signs, make("span", { class: "quiet" }, took)),
+  );
   box.append(...showContent(message.content));
   if (message.artifact !== null && message.artifact !== undefined) {
     box.append(make("h3", {}, "Artifact"), showTree(message.artifact, { name: "artifact" }));
@@ -56,7 +60,9 @@ function showString(text) {
 function showBlock(block) {
   if (block?.type === "text" && typeof block.text === "string") return showString(block.text);
   const source = findImage(block);
-  return source === null ? showTree(block, { name: "part of the answer" }) : make("img", { src: source, alt: "An image that the tool answered" });
+  return source === null
+    ? showTree(block, { name: "part of the answer" })
+    : make("img", { src: source, alt: "An image that the tool answered" });
 }
 
 /** Return the address of an image within the answer itself; null for anything else. */
@@ -70,14 +76,17 @@ function findImage(block) {
 function showNotes(told) {
   const notes = [];
   if (told.ignored_args?.length) notes.push(`Ignored: ${told.ignored_args.join(", ")}`);
-  if (told.repaired?.length) notes.push(`Repaired: ${told.repaired.map((it) => (typeof it === "string" ? it : stringify(it))).join(", ")}`);
+  if (told.repaired?.length)
+    notes.push(`Repaired: ${told.repaired.map((it) => (typeof it === "string" ? it : stringify(it))).join(", ")}`);
   return notes.map((text) => make("p", { class: "quiet" }, text));
 }
 
 /** Show what a check without running says. */
 export function showCheck(found) {
   const box = make("div", { class: "stack" });
-  box.append(make("p", { class: "line" }, found.would_run ? makeSign("would run", "good") : makeSign("would not run", "bad")));
+  box.append(
+    make("p", { class: "line" }, found.would_run ? makeSign("would run", "good") : makeSign("would not run", "bad")),
+  );
   if (found.requires_approval) box.append(make("p", {}, "A person would be asked first."));
   if (found.sign_in) box.append(make("p", {}, "Somebody would have to sign in first."));
   if (found.preview !== null && found.preview !== undefined) {
@@ -92,9 +101,21 @@ export function showCheck(found) {
 
 /** Show that a call waits for a person. */
 export function showWaiting(approval) {
-  const link = make("a", { href: address(`console/approvals/${encodeURIComponent(approval.id)}`) }, "Open the approval");
-  const words = approval.sign_in ? "It waits until somebody has signed in." : "It waits until a person has approved it.";
-  return make("div", { class: "stack" }, make("p", { class: "line" }, makeSign("waits", "warn")), make("p", {}, words), make("p", {}, link));
+  const link = make(
+    "a",
+    { href: address(`console/approvals/${encodeURIComponent(approval.id)}`) },
+    "Open the approval",
+  );
+  const words = approval.sign_in
+    ? "It waits until somebody has signed in."
+    : "It waits until a person has approved it.";
+  return make(
+    "div",
+    { class: "stack" },
+    make("p", { class: "line" }, makeSign("waits", "warn")),
+    make("p", {}, words),
+    make("p", {}, link),
+  );
 }
 
 /** Show why something did not work. */
@@ -102,7 +123,13 @@ export function showFailure(error) {
   const box = make("div", { class: "box bad", role: "alert" }, make("p", {}, explain(error)));
   const problem = error instanceof Refusal ? error.problem : {};
   if (error instanceof Refusal && error.status === 401) {
-    box.append(make("p", {}, make("a", { href: address("console/session"), target: "_blank", rel: "noopener" }, "Log in in another tab")));
+    box.append(
+      make(
+        "p",
+        {},
+        make("a", { href: address("console/session"), target: "_blank", rel: "noopener" }, "Log in in another tab"),
+      ),
+    );
   }
   if (problem.retry_after) box.append(make("p", {}, `Try again in ${stringify(problem.retry_after)} seconds.`));
   for (const it of (problem.errors ?? []).slice(0, 20)) {

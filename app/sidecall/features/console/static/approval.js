@@ -31,7 +31,8 @@ function showChanges() {
   it("changes").hidden = !isChanged;
   it("undo").hidden = !isChanged;
   it("approve").textContent = isChanged ? "Approve with changes" : "Approve";
-  if (isChanged && problems.length === 0) it("differences").replaceChildren(showDifferences(asked, value, { was: "asked", is: "yours" }));
+  if (isChanged && problems.length === 0)
+    it("differences").replaceChildren(showDifferences(asked, value, { was: "asked", is: "yours" }));
 }
 
 /** Make what is sent; null where something has to be mended first. */
@@ -93,10 +94,16 @@ async function showTrouble(error) {
   if (kind === "tool-changed") return showChangedTool(error.problem);
   if (kind === "approval-conflict") {
     const now = await ask(`approvals/${encodeURIComponent(approval.id)}`).catch(() => approval);
-    if (now.status !== "pending") return showDecided(now, `${now.decided_by ?? "Somebody"} was faster: it is ${now.status}.`);
+    if (now.status !== "pending")
+      return showDecided(now, `${now.decided_by ?? "Somebody"} was faster: it is ${now.status}.`);
   }
-  const errors = error instanceof Refusal ? error.problem.errors ?? [] : [];
-  form?.showErrors(errors.map((one) => ({ path: (one.loc ?? []).filter((part, index) => index > 0 || part !== "args"), message: one.msg })));
+  const errors = error instanceof Refusal ? (error.problem.errors ?? []) : [];
+  form?.showErrors(
+    errors.map((one) => ({
+      path: (one.loc ?? []).filter((part, index) => index > 0 || part !== "args"),
+      message: one.msg,
+    })),
+  );
   it("outcome").replaceChildren(showFailure(error));
   return undefined;
 }
@@ -123,7 +130,9 @@ if (schema !== null && schema !== undefined && !stringify(asked).startsWith('"')
   it("args-plain").hidden = true;
 }
 it("decide").hidden = false;
-it("always").addEventListener("change", () => { it("expiry").hidden = !it("always").checked; });
+it("always").addEventListener("change", () => {
+  it("expiry").hidden = !it("always").checked;
+});
 it("undo").addEventListener("click", undo);
 it("reject").addEventListener("click", () => decide("reject"));
 it("decide").addEventListener("submit", (event) => {

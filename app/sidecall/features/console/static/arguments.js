@@ -35,7 +35,8 @@ export class Arguments {
     const field = it("args-text");
     try {
       const value = parse(field.value.trim() === "" ? "{}" : field.value);
-      if (value === null || Array.isArray(value) || !stringify(value).startsWith("{")) throw new SyntaxError("Write a JSON object: { … }");
+      if (value === null || Array.isArray(value) || !stringify(value).startsWith("{"))
+        throw new SyntaxError("Write a JSON object: { … }");
       this.say("");
       return value;
     } catch (error) {
@@ -83,7 +84,10 @@ export class Arguments {
     this.isText = isText;
     it("args-form").hidden = isText;
     it("args-json").hidden = !isText;
-    for (const [id, isChosen] of [["tab-form", !isText], ["tab-json", isText]]) {
+    for (const [id, isChosen] of [
+      ["tab-form", !isText],
+      ["tab-json", isText],
+    ]) {
       it(id).setAttribute("aria-selected", String(isChosen));
       it(id).tabIndex = isChosen ? 0 : -1;
     }
@@ -153,7 +157,9 @@ function readBegun() {
 
 /** Make the form for what the caller's program would send beside the arguments; null where nothing is. */
 function makeGiven(told) {
-  const sources = ["state", "context"].filter((source) => told.given.some((it) => it.from === source) || (source === "state" && told.readsState));
+  const sources = ["state", "context"].filter(
+    (source) => told.given.some((it) => it.from === source) || (source === "state" && told.readsState),
+  );
   if (sources.length === 0) return null;
   const schema = { type: "object", properties: {}, required: [], $defs: {}, additionalProperties: false };
   for (const source of sources) {

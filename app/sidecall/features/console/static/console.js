@@ -7,7 +7,9 @@ let hiding = 0;
 export function say(text) {
   clearTimeout(hiding);
   notice.textContent = text;
-  hiding = setTimeout(() => { notice.textContent = ""; }, 6000);
+  hiding = setTimeout(() => {
+    notice.textContent = "";
+  }, 6000);
 }
 
 /** Return whether a key belongs to what is being filled in. */
@@ -38,7 +40,8 @@ function leave(event) {
 
 document.addEventListener("keydown", leave);
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector("dialog[open]"))
+    return;
   const link = isLed && document.querySelector(`nav a[data-key="${CSS.escape(event.key)}"]`);
   isLed = event.key === "g";
   const act = link ? () => link.click() : ACTIONS[event.key];

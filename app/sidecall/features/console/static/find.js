@@ -14,7 +14,8 @@ function narrow() {
     row.hidden = !words.every((word) => texts.get(row).includes(word));
     shown += row.hidden ? 0 : 1;
   }
-  if (count) count.textContent = words.length === 0 ? said : `${shown} of ${rows.length} shown here; Enter looks through all`;
+  if (count)
+    count.textContent = words.length === 0 ? said : `${shown} of ${rows.length} shown here; Enter looks through all`;
 }
 
 field?.addEventListener("input", narrow);

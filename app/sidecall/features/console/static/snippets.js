@@ -12,7 +12,12 @@ export function writeSnippet(kind, url, call, hasKeys) {
 const WRITERS = {
   curl: (url, call, hasKeys) => {
     const key = hasKeys ? [`-H "${HEADER}: Bearer $SIDECALL_KEY"`] : [];
-    return [`curl -sS ${quote(url)}`, ...key, "-H 'Content-Type: application/json'", `-d ${quote(stringify(call))}`].join(" \\\n  ");
+    return [
+      `curl -sS ${quote(url)}`,
+      ...key,
+      "-H 'Content-Type: application/json'",
+      `-d ${quote(stringify(call))}`,
+    ].join(" \\\n  ");
   },
   python: (url, call, hasKeys) => {
     const key = hasKeys ? `, "${HEADER}": f"Bearer {os.environ['SIDECALL_KEY']}"` : "";
@@ -22,7 +27,7 @@ const WRITERS = {
       "",
       `call = ${writePython(call, "")}`,
       `response = httpx.post(${stringify(url)}, json=call, headers={"Accept": "application/json"${key}}, timeout=60)`,
-      'print(response.raise_for_status().json())',
+      "print(response.raise_for_status().json())",
       "",
     ].join("\n");
   },
@@ -53,18 +58,24 @@ function writePython(value, indent) {
   if (value === false) return "False";
   if (typeof value === "string") return escapePython(value);
   if (Array.isArray(value)) {
-    return value.length === 0 ? "[]" : `[\n${value.map((it) => `${deeper}${writePython(it, deeper)},\n`).join("")}${indent}]`;
+    return value.length === 0
+      ? "[]"
+      : `[\n${value.map((it) => `${deeper}${writePython(it, deeper)},\n`).join("")}${indent}]`;
   }
   const text = stringify(value);
   if (!text.startsWith("{")) return text;
   const names = Object.keys(value);
   if (names.length === 0) return "{}";
-  return `{\n${names.map((name) => `${deeper}${escapePython(name)}: ${writePython(value[name], deeper)},\n`).join("")}${indent}}`;
+  const lines = names.map((name) => `${deeper}${escapePython(name)}: ${writePython(value[name], deeper)},\n`);
+  return `{\n${lines.join("")}${indent}}`;
 }
 
 /** Write a text as Python does: JSON's escapes are Python's, but for pairs that stand for one character. */
 function escapePython(text) {
-  return stringify(text).replace(/\u007f|[\u0080-\u009f\u2028\u2029\ufeff]/g, (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return stringify(text).replace(
+    /\u007f|[\u0080-\u009f\u2028\u2029\ufeff]/g,
+    (it) => `\\u${it.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /**
@@ -78,7 +89,13 @@ export function dropSecrets(value, schema, root = schema, depth = 0) {
   const kept = {};
   for (const [name, it] of Object.entries(value)) {
     const member = described.properties?.[name];
-    if (!isSecret(resolve(member, root), root)) Object.defineProperty(kept, name, { value: dropSecrets(it, member, root, depth + 1), enumerable: true, configurable: true, writable: true });
+    if (!isSecret(resolve(member, root), root))
+      Object.defineProperty(kept, name, {
+        value: dropSecrets(it, member, root, depth + 1),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   }
   return kept;
 }

@@ -32,7 +32,10 @@ function show(element, words) {
 function showAnswer(message) {
   const errors = message.response_metadata?.error?.errors ?? [];
   args.showErrors(errors.map((error) => ({ path: error.loc, message: error.msg })));
-  show(showMessage(message), message.status === "error" ? "The tool answered with an error." : "The tool has answered.");
+  show(
+    showMessage(message),
+    message.status === "error" ? "The tool answered with an error." : "The tool has answered.",
+  );
   if (errors.length > 0) args.focus();
 }
 
@@ -71,26 +74,34 @@ function call() {
   const body = args.makeCall();
   if (body === null) return;
   const stop = new AbortController();
-  work("The call runs.", () => stop.abort(), async () => {
-    const options = { method: "POST", body, headers: { Accept: "text/event-stream" }, signal: stop.signal };
-    let isOver = false;
-    for await (const event of readEvents(await send("tool_calls", options))) isOver = take(event) || isOver;
-    if (!isOver) throw new TypeError("The connection has ended.");
-  });
+  work(
+    "The call runs.",
+    () => stop.abort(),
+    async () => {
+      const options = { method: "POST", body, headers: { Accept: "text/event-stream" }, signal: stop.signal };
+      let isOver = false;
+      for await (const event of readEvents(await send("tool_calls", options))) isOver = take(event) || isOver;
+      if (!isOver) throw new TypeError("The connection has ended.");
+    },
+  );
 }
 
 function check() {
   const body = args.makeCall();
   if (body === null) return;
   const stop = new AbortController();
-  work("It is checked.", () => stop.abort(), async () => {
-    const found = await ask("tool_calls?dry_run=true", { method: "POST", body, signal: stop.signal });
-    if (!("would_run" in found)) return showAnswer(found);
-    show(showCheck(found), found.would_run ? "It would run." : "It would not run.");
-    const errors = found.message?.response_metadata?.error?.errors ?? [];
-    args.showErrors(errors.map((error) => ({ path: error.loc, message: error.msg })));
-    return undefined;
-  });
+  work(
+    "It is checked.",
+    () => stop.abort(),
+    async () => {
+      const found = await ask("tool_calls?dry_run=true", { method: "POST", body, signal: stop.signal });
+      if (!("would_run" in found)) return showAnswer(found);
+      show(showCheck(found), found.would_run ? "It would run." : "It would not run.");
+      const errors = found.message?.response_metadata?.error?.errors ?? [];
+      args.showErrors(errors.map((error) => ({ path: error.loc, message: error.msg })));
+      return undefined;
+    },
+  );
 }
 
 /** Follow a job to its end, also over a connection that breaks. */
@@ -108,7 +119,9 @@ async function follow(id, signal) {
       if (error instanceof Refusal && error.status < 500) throw error;
     }
     it("state").textContent = "The connection has ended; the job is looked for again.";
-    await new Promise((done) => { setTimeout(done, 1000); });
+    await new Promise((done) => {
+      setTimeout(done, 1000);
+    });
   }
   throw new TypeError("The job cannot be reached.");
 }
@@ -125,7 +138,10 @@ function runAsJob() {
     if (entry.tool_call_id === undefined) return show(showWaiting(entry), "The call waits for a person.");
     if (entry.type === "tool") return showAnswer(entry);
     id = entry.id;
-    const link = Object.assign(document.createElement("a"), { href: address(`console/calls/${id}`), textContent: "The job's own page" });
+    const link = Object.assign(document.createElement("a"), {
+      href: address(`console/calls/${id}`),
+      textContent: "The job's own page",
+    });
     it("job").replaceChildren(link);
     await follow(id);
     return undefined;
@@ -145,7 +161,9 @@ async function copy(kind) {
   const body = args.makeCall();
   if (body === null) return;
   const isLink = kind === "link";
-  const text = isLink ? args.makeLink() : writeSnippet(kind, new URL(address("tool_calls"), location.href).href, body, told.hasKeys);
+  const text = isLink
+    ? args.makeLink()
+    : writeSnippet(kind, new URL(address("tool_calls"), location.href).href, body, told.hasKeys);
   const shown = it("copied");
   shown.hidden = false;
   shown.value = text;
@@ -166,7 +184,8 @@ it("check").addEventListener("click", check);
 it("background").addEventListener("click", runAsJob);
 it("cancel").addEventListener("click", cancel);
 it("clear").addEventListener("click", () => args.clear());
-for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copy(button.dataset.copy));
+for (const button of document.querySelectorAll("[data-copy]"))
+  button.addEventListener("click", () => copy(button.dataset.copy));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && it("call").contains(event.target)) {
     event.preventDefault();
