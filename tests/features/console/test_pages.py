@@ -30,9 +30,19 @@ SAFE = {
 }
 PAGES = (
     *("tools", "tools/refund", "tools?q=money", "tools?tag=shop", "tools/place_order?form=gemini", "session", "health"),
+    *("calls", "calls?status=failed&since=24h", "calls?status=running", "conversations", "audit", "mcp-servers"),
     *("approvals", "approvals?status=", "approvals?status=nonsense", "approvals/{id}", "approvals/rules"),
 )
-GONE = ("nowhere", "tools/nobody", "approvals/none", "tools/a%2Fb", "static")
+GONE = (
+    "calls/none",
+    "calls/01890a5d-ac96-774b-bcce-b302099a8057",
+    "conversations/none",
+    "nowhere",
+    "tools/nobody",
+    "approvals/none",
+    "tools/a%2Fb",
+    "static",
+)
 
 
 @pytest.fixture(scope="module")

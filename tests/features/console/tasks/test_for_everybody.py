@@ -16,6 +16,7 @@ RULES = {
     "rules": {"target-size": {"enabled": True}},
 }
 REFUND = {"name": "refund", "args": {"customer": "ann", "cents": 900}, "id": "call_1", "type": "tool_call"}
+MARKDOWN = "# Title\n\n* one [link](https://example.org)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> `code`"
 PAGES = (
     "tools",
     "tools?q=nothing+like+this",
@@ -25,6 +26,14 @@ PAGES = (
     "approvals?status=approved",
     "approvals/{id}",
     "approvals/rules",
+    "calls",
+    "calls?status=nonsense",
+    "calls/{call}",
+    "calls/{running}",
+    "conversations",
+    "conversations/chat",
+    "audit",
+    "mcp-servers",
     "health",
     "session",
     "nowhere",
@@ -38,7 +47,11 @@ def waiting(server: Server) -> Mapping[str, str]:
         first = client.post("/tool_calls", json=REFUND).json()["id"]
         second = client.post("/tool_calls", json={**REFUND, "args": {"customer": "bob", "cents": 1}}).json()["id"]
         client.post(f"/approvals/{second}", json={"decision": "approve"})
-    return {"id": first}
+        chat = {"Sidecall-Conversation": "chat"}
+        call = client.post("/tool_calls", json={"name": "fail", "args": {"words": MARKDOWN}, "id": "1"}, headers=chat)
+        slow = {"name": "count_slowly", "args": {"steps": 2000}, "id": "1"}
+        job = client.post("/tool_calls", json=slow, headers={"Prefer": "respond-async"})
+    return {"id": first, "call": call.json()["id"], "running": job.json()["id"]}
 
 
 def find_wrong(page: Page) -> list[tuple[str, list[str]]]:
@@ -95,7 +108,7 @@ def test_without_scripts_everything_can_be_read(
 
     assert page.get_by_role("heading", level=1).inner_text() != ""
     needs = page.locator("noscript").count() > 0
-    assert needs is path.startswith(("tools/", "approvals/{id}")) or "rules" in path
+    assert needs is path.startswith(("tools/", "approvals/{id}", "calls/")) or "rules" in path
 
 
 def test_keys_lead_about(page: Page) -> None:

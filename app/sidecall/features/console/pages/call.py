@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from sidecall.features.calls.entry import to_datetime
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.markdown import write_markdown
 from sidecall.features.console.pages.approvals import link_trace
 from sidecall.features.console.pages.calls import SIGNS, STATES
 from sidecall.features.console.visits import View, Visit
+from sidecall.features.history.rollups import to_milliseconds
 from sidecall.kernel.core.scopes import CALL, OPERATE, READ
 
 # States of calls that have not ended.
@@ -23,11 +25,10 @@ _HIDDEN = "[redacted]"
 
 
 class Step(NamedTuple):
-    """Something that happened to a call: when, or None where that is not kept."""
+    """Something that happened to a call, and when."""
 
-    at: str | None
+    at: str
     text: str
-    kind: str = ""
 
 
 class Stretch(NamedTuple):
@@ -54,11 +55,12 @@ async def show_call(visit: Visit) -> View:
         "sign": SIGNS.get(entry["status"], ""),
         "is_open": entry["status"] in OPEN,
         "tool": known,
-        "steps": sorted(_list_steps(entry), key=lambda step: step.at or ""),
+        "steps": sorted(_list_steps(entry), key=lambda step: datetime.fromisoformat(step.at)),
         "stretches": stretches,
         "bar": _draw(stretches),
         "notes": list(_list_notes(entry)),
         "again": link_again(visit, entry, known),
+        "lacks_more": known is not None and takes_more(known),
         "may_cancel": may_cancel,
         "may_replay": visit.reader.may(CALL) and known is not None and entry["status"] not in OPEN,
         "trace": link_trace(visit, entry["trace_id"]),
@@ -72,12 +74,12 @@ async def show_call(visit: Visit) -> View:
 
 
 def _list_steps(entry: Mapping[str, Any]) -> Iterator[Step]:
-    began, decided = entry["started_at"], entry["decided_at"]
-    yield Step(entry["created_at"], f"It came from {entry['caller']}.")
+    began, decided, came = entry["started_at"], entry["decided_at"], _find_arrival(entry)
+    yield Step(came, f"It came from {entry['caller']}.")
     if decided is not None:
         verdict = "rejected" if entry["kind"] == "rejected" else "decided about"
         yield Step(decided, f"It was {verdict} by {entry['decided_by']}.")
-    if began is not None and began != entry["created_at"]:
+    if began is not None and _measure(came, began) > 1:
         times = "" if entry["attempt"] <= 1 else f", for the {entry['attempt']}. time"
         yield Step(began, f"It was begun{times}.")
     if entry["ended_at"] is not None:
@@ -87,7 +89,7 @@ def _list_steps(entry: Mapping[str, Any]) -> Iterator[Step]:
 def _list_stretches(entry: Mapping[str, Any]) -> Iterator[Stretch]:
     waited = entry["queue_ms"] or 0.0
     if entry["approval_id"] is not None and entry["decided_at"] is not None:
-        took = _measure(entry["created_at"], entry["decided_at"])
+        took = _measure(_find_arrival(entry), entry["decided_at"])
         if took > 0:
             yield Stretch("waited for a person", took, "person")
     if waited > 0:
@@ -95,6 +97,11 @@ def _list_stretches(entry: Mapping[str, Any]) -> Iterator[Stretch]:
     if entry["duration_ms"] is not None and (entry["attempts"] is None or entry["attempts"] > 0):
         times = f", {entry['attempts']} attempts" if (entry["attempts"] or 0) > 1 else ""
         yield Stretch(f"ran{times}", entry["duration_ms"], "run")
+
+
+def _find_arrival(entry: Mapping[str, Any]) -> str:
+    """Return when a call came: one that waited for a person was accepted long before it ran, which its id says."""
+    return to_datetime(to_milliseconds(entry["id"]) / 1000).isoformat()
 
 
 def _measure(first: str, last: str) -> float:
@@ -129,6 +136,11 @@ def _list_notes(entry: Mapping[str, Any]) -> Iterator[str]:
 
 def _say(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def takes_more(tool: Mapping[str, Any]) -> bool:
+    """Return whether callers send a tool more than arguments, which no history keeps."""
+    return tool["reads_state"] or any(it.get("from") in ("state", "context") for it in tool["injected"])
 
 
 def link_again(visit: Visit, entry: Mapping[str, Any], tool: Mapping[str, Any] | None) -> str | None:

@@ -75,7 +75,7 @@ async def list_calls(visit: Visit) -> View:
         "reads_all": visit.reader.may(READ),
         "is_first": cursor is None and not is_wrong,
     }
-    return View("calls.html", "Calls", values)
+    return View("calls.html", "Calls", values, _WRONG if is_wrong else 200)
 
 
 def _read_filters(visit: Visit) -> dict[str, Any]:

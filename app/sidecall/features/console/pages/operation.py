@@ -28,7 +28,7 @@ async def list_audit(visit: Visit) -> View:
         "actions": get_args(AuditAction),
         "signs": _SIGNS,
     }
-    return View("audit.html", "Audit", values)
+    return View("audit.html", "Audit", values, _WRONG if values["wrong"] else 200)
 
 
 async def list_mcp_servers(visit: Visit) -> View:
