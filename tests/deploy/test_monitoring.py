@@ -93,6 +93,7 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
     started = start_server(
         *("--tools", "sidecall", "--tools", str(tools)),
         SIDECALL_MCP_SERVERS=upstream,
+        SIDECALL_FLEET="nats://127.0.0.1:9",
         SIDECALL_OTEL="on",
         OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
     )

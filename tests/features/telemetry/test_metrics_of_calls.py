@@ -108,7 +108,7 @@ async def test_every_number_is_documented() -> None:
     rows = [line for line in document.splitlines() if line.startswith("| `sidecall_")]
     named = {name for row in rows for name in re.findall(r"`(sidecall_\w+)`", row)}
     shortened = {f"sidecall_executor{end}" for row in rows for end in re.findall(r"`…(_\w+)`", row)}
-    settings = Settings(mcp_servers='{"mcpServers": {"time": {"command": "time"}}}')
+    settings = Settings(mcp_servers='{"mcpServers": {"time": {"command": "time"}}}', fleet="nats://127.0.0.1:9")
     transport = httpx.ASGITransport(create_app(settings, Registry([ping]), Lifecycle()))
     async with httpx.AsyncClient(transport=transport, base_url="http://sidecall") as client:
         await client.post("/tool_calls", json={"name": "ping", "args": {}})

@@ -135,6 +135,14 @@ class FleetExecutor:
             (waiting if call.worker is None else running)[call.queue] += 1
         return dict(waiting), dict(running)
 
+    def find_oldest(self) -> dict[str, float]:
+        """Return for how many seconds the oldest call of each queue waits; 0 where all run."""
+        now, oldest = time.monotonic(), dict[str, float]()
+        for call in self._calls.values():
+            waits = now - call.began if call.worker is None else 0.0
+            oldest[call.queue] = max(oldest.get(call.queue, 0.0), waits)
+        return oldest
+
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Begin to connect to the bus; it need not be there yet."""
         self.follow(tools)

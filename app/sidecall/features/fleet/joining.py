@@ -96,6 +96,7 @@ def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
     of = metrics.add_gauge_of
     metrics.add_gauge("sidecall_fleet_up", "Whether the bus of the fleet can be reached.", lambda: fleet.is_up)
     of("sidecall_fleet_waiting", "Calls that wait for a worker.", "queue", lambda: fleet.count()[0])
+    of("sidecall_fleet_oldest_seconds", "How long the oldest of them has waited.", "queue", fleet.find_oldest)
     of("sidecall_fleet_running", "Calls that run on workers.", "queue", lambda: fleet.count()[1])
     of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.roster.count)
     metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)

@@ -13,8 +13,11 @@ from sidecall.features.telemetry.shared_counts import read_counters, read_reques
 # Numbers of one process, which make no sum: each has the label `worker`, with its process id.
 _OF_PROCESS = ("process_", "python_gc_")
 # Gauges that are no sum: each worker has the same tools, and servers of its own; the worst of these counts.
-_MOST = frozenset(("sidecall_tools", "sidecall_mcp_server_tools", "sidecall_mcp_server_waiting_tools"))
-_LEAST = frozenset(("sidecall_store_usable", "sidecall_mcp_server_up"))
+_MOST = frozenset(
+    "sidecall_tools sidecall_mcp_server_tools sidecall_mcp_server_waiting_tools sidecall_fleet_workers"
+    " sidecall_fleet_oldest_seconds".split()
+)
+_LEAST = frozenset(("sidecall_store_usable", "sidecall_mcp_server_up", "sidecall_fleet_up"))
 # What all workers share, and only the one that is asked has looked at.
 _OF_THE_ASKED = frozenset(
     (
