@@ -35,7 +35,7 @@ def _write(text: str) -> Markup:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": 40}).enable("table").disable("image")
-    parser.validateLink = lambda address: _SAFE_LINK.match(address) is not None  # type: ignore[method-assign]
+    parser.validateLink = lambda url: _SAFE_LINK.match(url) is not None  # type: ignore[method-assign]
     parser.add_render_rule("link_open", _open_link)
     # Headings of an answer are not those of the page.
     parser.add_render_rule("heading_open", _open_heading)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from sidecall.features.calls.entry import to_datetime
+from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.markdown import write_markdown
 from sidecall.features.console.pages.approvals import link_trace
