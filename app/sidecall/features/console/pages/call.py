@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.markdown import write_markdown
 from sidecall.features.console.pages.approvals import link_trace
@@ -14,6 +13,7 @@ from sidecall.features.console.pages.calls import SIGNS, STATES
 from sidecall.features.console.visits import View, Visit
 from sidecall.features.history.rollups import to_milliseconds
 from sidecall.kernel.core.scopes import CALL, OPERATE, READ
+from sidecall.kernel.ports.call_entry import to_datetime
 
 # States of calls that have not ended.
 OPEN = frozenset(("queued", "running", "awaiting_approval"))
