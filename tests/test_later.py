@@ -28,7 +28,7 @@ LATER = tuple(
 ROOMS = tuple(
     f"sidecall.{name}"
     for name in (
-        "client native cli.call compat.foreign.agents compat.foreign.hosted compat.foreign.langchain"
+        "client native cli.call compat.foreign.agents compat.foreign.provider_tools compat.foreign.langchain"
         " features.access.cli"
         " features.access.identity_routes features.access.metadata_routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"

@@ -11,7 +11,7 @@ from sidecall.compat.conversation import (
     RemoveMessage,
     SystemMessage,
 )
-from sidecall.compat.foreign.hosted import (
+from sidecall.compat.foreign.provider_tools import (
     CodeInterpreterTool,
     FileSearchTool,
     HostedMCPTool,

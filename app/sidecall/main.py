@@ -116,10 +116,7 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    made_with, admission = read_executor_settings(settings), build_admission(settings, ledger)
-    executors = dict(build_all(made_with))
-    features = replace(features, ledger=ledger, execute=Execute(executors), executing=made_with)
-    executors |= features.executors
+    (executors, features), admission = _join(settings, features, ledger), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
@@ -137,12 +134,10 @@ def create_app(
         max_batch=settings.max_batch,
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
-        requests=metrics.requests,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
-        answer_remembered=answer_remembered,
         results=results,
         toolsets=open_toolsets(settings, registry),
     )
@@ -173,6 +168,15 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     return settings, registry, documents, features
 
 
+def _join(settings: Settings, features: Features, ledger: Ledger) -> tuple[Executors, Features]:
+    """Return the executors of the kernel with those of features, which are built with what there is by now."""
+    made_with = read_executor_settings(settings)
+    executors = dict(build_all(made_with))
+    joined = replace(features, ledger=ledger, execute=Execute(executors), executing=made_with)
+    executors |= joined.executors
+    return executors, joined
+
+
 def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
     """Add some, and leave out what features that are off would give to tools."""
     found = replace(services, **added)
@@ -187,43 +191,39 @@ def _add_services(services: CallServices, features: Features, **added: Any) -> C
 def _build_api(
     settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
 ) -> Application:
+    parts = replace(parts, requests=parts.metrics.requests, answer_remembered=answer_remembered)
     parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
     reloading = build_reloading(settings, parts, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
-    mcp = LateMcpEndpoint(
-        partial(
-            _make_mcp_parts,
-            parts,
-            changes,
-            has_sessions=settings.mcp_sessions and is_alone(settings, parts.operation.ledger),
-        )
-    )
-    ways = {"/mcp": mcp} if settings.mcp else NO_WAYS
-    shortcuts = make_shortcuts(parts)
-    pages = Pages(
-        docs=settings.docs,
-        metrics=settings.metrics,
-        routes=features.routes,
-        shortcuts=shortcuts,
-        forms=features.forms,
-        answers=[unknown_calls.install],
-    )
+    has_sessions = settings.mcp_sessions and is_alone(settings, parts.operation.ledger)
+    mcp = LateMcpEndpoint(partial(_make_mcp_parts, parts, changes, has_sessions=has_sessions))
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
         build_access(settings, parts.toolsets, parts.auditor, features.methods),
         OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
-        pages,
-        ways,
+        _choose_pages(settings, parts, features),
+        {"/mcp": mcp} if settings.mcp else NO_WAYS,
     )
     app.state.mcp = mcp
     app.state.upstream = parts.operation.upstream
     app.state.reloading = reloading
     app.state.ledger, app.state.settings = parts.operation.ledger, settings
     return app
+
+
+def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages:
+    return Pages(
+        docs=settings.docs,
+        metrics=settings.metrics,
+        routes=features.routes,
+        shortcuts=make_shortcuts(parts),
+        forms=features.forms,
+        answers=[unknown_calls.install],
+    )
 
 
 def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> McpParts:

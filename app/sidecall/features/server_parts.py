@@ -66,7 +66,7 @@ class Parts(KernelParts):
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
     @property
-    def trouble(self) -> str | None:
+    def outage(self) -> str | None:
         """Why durable storage is unavailable; None when it works."""
         return self.operation.ledger.trouble
 

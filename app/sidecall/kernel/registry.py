@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.callbacks import Callback, make_callback
@@ -16,8 +16,6 @@ from sidecall.kernel.core.guardrails import (
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import Compilable, CompiledTool, find_implementers
 from sidecall.kernel.schema.contracts import Contracts
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,8 @@ class Registry:
             tuple(map(make_output_guardrail, tool_output_guardrails)),
         )
         self.contracts = Contracts()
-        self._derived: dict[Any, Any] = {}
+        # What others have worked out of the present tools, by its type; it is empty again when they change.
+        self.derived: dict[type[Any], Any] = {}
         self._unlisted: Mapping[str, CompiledTool] = {}
         self._native: Mapping[NativeKind, CompiledTool] = {}
         self._aliases: Mapping[str, CompiledTool] = {}
@@ -140,13 +139,6 @@ class Registry:
     def get(self, name: str) -> CompiledTool | None:
         """Return a tool by its exact name, or by a provider's name for the built-in tool that it implements."""
         return self._tools.get(name) or self._unlisted.get(name) or self._aliases.get(name)
-
-    def derive(self, make: Callable[[Iterable[CompiledTool]], T]) -> T:
-        """Return what this makes of the present tools; it is made once, until they change."""
-        if make not in self._derived:
-            self._derived[make] = make(self._tools.values())
-        made: T = self._derived[make]
-        return made
 
     def find_native(self, kind: NativeKind) -> CompiledTool | None:
         """Find the tool that implements a built-in tool of a provider."""
@@ -240,7 +232,7 @@ class Registry:
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
-        self._derived = {}
+        self.derived = {}
         self.version += 1
 
 

@@ -9,7 +9,7 @@ from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.later import Later
 from sidecall.loading.unsupported_imports import LOCAL_TOOLS
 
-hosted = Later("sidecall.compat.foreign.hosted")
+hosted = Later("sidecall.compat.foreign.provider_tools")
 
 _PACKAGE = "agents"
 _HOSTED = frozenset(

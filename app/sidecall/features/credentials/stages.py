@@ -22,14 +22,19 @@ async def foresee_sign_in(invocation: Invocation) -> Mapping[str, Any]:
     return {"sign_in": find_missing_provider(invocation)}
 
 
+_OF_ALL = (
+    Stage(Place.RESOLVE, look_up_secrets, takes_own_secrets),
+    Stage(Place.FIND_TOKENS, look_up_tokens, takes_user_tokens),
+    Stage(Place.REDACT_EVENTS, hide_in_events, takes_secrets),
+    Stage(Place.REDACT, hide_in_answer, takes_secrets),
+    Stage(FailurePlace.REDACT, hide_in_answer, takes_secrets),
+)
+
+
 def make_credential_stages(approvals: Approvals) -> list[Stage]:
     """Make the steps; a call that waits for a sign-in is kept with the approvals."""
     return [
-        Stage(Place.RESOLVE, look_up_secrets, takes_own_secrets),
-        Stage(Place.FIND_TOKENS, look_up_tokens, takes_user_tokens),
-        Stage(Place.REDACT_EVENTS, hide_in_events, takes_secrets),
+        *_OF_ALL,
         Stage(Place.SIGN_IN, RequireSignIn(approvals), takes_user_tokens, foresee=foresee_sign_in),
-        Stage(Place.REDACT, hide_in_answer, takes_secrets),
         Stage(FailurePlace.ASK, RenewSignIn(approvals), takes_user_tokens),
-        Stage(FailurePlace.REDACT, hide_in_answer, takes_secrets),
     ]

@@ -93,9 +93,16 @@ async def find_tools(
     Raises:
         BadPattern: The query is not a valid regular expression.
     """
-    index = registry.derive(ToolIndex)
+    index = _find_index(registry)
     find = index.rank if mode == "bm25" else index.match
     # The first search indexes all tools, which takes long if they are many.
     names = await TOOL_SEARCH.run_for(key_of(caller), find, query)
     found = [tool for name in names if (tool := registry.get(name)) is not None]
     return await visible(found, caller, context)
+
+
+def _find_index(registry: Registry) -> ToolIndex:
+    if ToolIndex not in registry.derived:
+        registry.derived[ToolIndex] = ToolIndex(registry)
+    index: ToolIndex = registry.derived[ToolIndex]
+    return index

@@ -118,9 +118,10 @@ def _leave_to(reusing: list[Stage], stages: tuple[Stage, ...]) -> Iterable[Stage
     def runs(stage: Stage, tool: CompiledTool) -> bool:
         return stage.wanted(tool) and not any(it.wanted(tool) for it in reusing)
 
-    for stage in stages:
-        is_left = bool(reusing) and stage.place in (Place.EXECUTE, Place.FORMAT)
-        yield replace(stage, wanted=partial(runs, stage)) if is_left else stage
+    if not reusing:
+        return stages
+    places = (Place.EXECUTE, Place.FORMAT)
+    return [replace(it, wanted=partial(runs, it)) if it.place in places else it for it in stages]
 
 
 def _sort(stages: Iterable[Stage]) -> tuple[Stage, ...]:

@@ -10,6 +10,32 @@ from sidecall.kernel.pipeline.result_schema import hold_result, promises_value
 from sidecall.kernel.pipeline.run_callbacks import has_callbacks, run_on_end, run_on_error, run_on_start
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages, Step
 
+# What is the same for every call is made once: a call in a test makes its own stages.
+_BEFORE = (
+    Stage(Place.DECODE, decode),
+    Stage(Place.DECODE, refuse_caller, names_callers),
+    Stage(Place.INJECT, inject, has_injections),
+    Stage(Place.VALIDATE, validate),
+    Stage(Place.GUARD_INPUT, guard_input, has_input_guardrails),
+    Stage(Place.STARTED, run_on_start, has_callbacks),
+)
+# The tool runs between these.
+_AFTER = (
+    Stage(Place.GUARD_OUTPUT, guard_output, has_output_guardrails),
+    Stage(Place.FORMAT, format_output),
+    Stage(Place.ANNOTATE, hold_result, promises_value),
+    Stage(Place.ANNOTATE, note_ignored, notes_ignored),
+)
+_END = (Stage(Place.ENDED, run_on_end, has_callbacks),)
+_FAILED = (
+    Stage(FailurePlace.CONTAIN, wrap_unexpected),
+    Stage(FailurePlace.LOG, log_failure),
+    Stage(FailurePlace.RERAISE, reraise, has_way_through),
+    Stage(FailurePlace.FORMAT, format_failure),
+    Stage(FailurePlace.ANNOTATE, note_ignored, notes_ignored),
+)
+_FAILED_END = (Stage(FailurePlace.ENDED, run_on_error, has_callbacks),)
+
 
 def kernel_stages(execute: Step, budget: Budget | None = None) -> Stages:
     """List the stages of a call in order, and those that run once a stage fails; features add theirs.
@@ -20,28 +46,9 @@ def kernel_stages(execute: Step, budget: Budget | None = None) -> Stages:
         execute: Runs the tool, and stores its result in the invocation.
         budget: How much of it models read; without one it is not cut.
     """
-    success = (
-        Stage(Place.DECODE, decode),
-        Stage(Place.DECODE, refuse_caller, names_callers),
-        Stage(Place.INJECT, inject, has_injections),
-        Stage(Place.VALIDATE, validate),
-        Stage(Place.GUARD_INPUT, guard_input, has_input_guardrails),
-        Stage(Place.STARTED, run_on_start, has_callbacks),
-        Stage(Place.EXECUTE, execute),
-        Stage(Place.GUARD_OUTPUT, guard_output, has_output_guardrails),
-        Stage(Place.FORMAT, format_output),
-        Stage(Place.ANNOTATE, hold_result, promises_value),
-        Stage(Place.ANNOTATE, note_ignored, notes_ignored),
-        *([] if budget is None else [Stage(Place.BUDGET, budget)]),
-        Stage(Place.ENDED, run_on_end, has_callbacks),
+    cut = () if budget is None else (Stage(Place.BUDGET, budget),)
+    cut_failure = () if budget is None else (Stage(FailurePlace.BUDGET, budget),)
+    return Stages(
+        (*_BEFORE, Stage(Place.EXECUTE, execute), *_AFTER, *cut, *_END),
+        (*_FAILED, *cut_failure, *_FAILED_END),
     )
-    failure = (
-        Stage(FailurePlace.CONTAIN, wrap_unexpected),
-        Stage(FailurePlace.LOG, log_failure),
-        Stage(FailurePlace.RERAISE, reraise, has_way_through),
-        Stage(FailurePlace.FORMAT, format_failure),
-        Stage(FailurePlace.ANNOTATE, note_ignored, notes_ignored),
-        *([] if budget is None else [Stage(FailurePlace.BUDGET, budget)]),
-        Stage(FailurePlace.ENDED, run_on_error, has_callbacks),
-    )
-    return Stages(success, failure)

@@ -170,7 +170,7 @@ class Parts:
     results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
 
     @property
-    def trouble(self) -> str | None:
+    def outage(self) -> str | None:
         """Why durable storage is unavailable; None when it works."""
         return None
 

@@ -149,7 +149,7 @@ def _find_refusal(parts: Parts) -> str | None:
         return f"It is {lifecycle.phase}; other requests in flight: {others}."
     if LATE_MODULES.trouble is not None:
         return LATE_MODULES.trouble
-    return None if parts.trouble is None else f"Its store cannot be used. {parts.trouble}"
+    return None if parts.outage is None else f"Its store cannot be used. {parts.outage}"
 
 
 async def _may_know(scope: Scope) -> bool:
