@@ -90,9 +90,15 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
         return True
     if type(value) is dict and not all(type(key) is str for key in value):
         return True
-    members = value.values() if type(value) is dict else value
-    inside = sum(len(item) for item in members if type(item) in _CONTAINERS)
-    return len(value) + inside + sum(len(item) // _CHARACTERS for item in members if type(item) is str) <= most
+    left = most - len(value)
+    for item in value.values() if type(value) is dict else value:
+        if type(item) in _CONTAINERS:
+            left -= len(item)
+        elif type(item) is str:
+            left -= len(item) // _CHARACTERS
+        if left < 0:
+            return False
+    return left >= 0
 
 
 def _is_on_loop() -> bool:
