@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.kernel.concurrency.pools import RESULTS
+from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.json_data.bulk import write_pieces
 
 # Bytes below which a result is not counted, and from which on its tool is known for large ones.
@@ -137,7 +138,13 @@ def _make(function: Callable[[], Any]) -> bytes:
 
 
 def _write(plain: Any) -> bytes:
-    return write_pieces(plain, to_json, b",", b":")
+    opened = [*map(_open, plain)] if type(plain) is list else _open(plain)
+    return write_pieces(opened, to_json, b",", b":")
+
+
+def _open(answer: Any) -> Any:
+    """Return the fields of a message, whose values are plain, since only lists and objects are written in pieces."""
+    return answer.__dict__ if type(answer) is ToolMessage else answer
 
 
 class ResultReservation:

@@ -10,6 +10,7 @@ _MOST_VALUES = 10_000
 _CHARACTERS = 256
 _SCALARS = frozenset((int, float, bool, type(None)))
 _CONTAINERS = (list, tuple, dict)
+_NESTED = frozenset(_CONTAINERS)
 #: Members of one list or object that make a piece.
 PIECE = 2_000
 
@@ -90,9 +91,20 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
         return True
     if type(value) is dict and not all(type(key) is str for key in value):
         return True
-    members = value.values() if type(value) is dict else value
-    inside = sum(len(item) for item in members if type(item) in _CONTAINERS)
-    return len(value) + inside + sum(len(item) // _CHARACTERS for item in members if type(item) is str) <= most
+    left, pending = most - len(value), [value]
+    while pending:
+        inside = pending.pop()
+        for item in inside.values() if type(inside) is dict else inside:
+            if type(item) in _CONTAINERS:
+                left -= len(item)
+                # A row seldom holds more than scalars, which need no second look.
+                if not _NESTED.isdisjoint(map(type, item.values() if type(item) is dict else item)):
+                    pending.append(item)
+            elif type(item) is str:
+                left -= len(item) // _CHARACTERS
+            if left < 0:
+                return False
+    return left >= 0
 
 
 def _is_on_loop() -> bool:
@@ -104,8 +116,10 @@ def _is_on_loop() -> bool:
 
 
 def cut(value: Any) -> Iterator[Any]:
-    """Yield the members of a list or object in shorter ones; those of a short one in two."""
-    size = PIECE if len(value) > PIECE else -(-len(value) // 2)
+    """Yield the members of a list or object in shorter ones, of which most are pieces if all members are alike."""
+    first = next(iter(value.values() if type(value) is dict else value))
+    alike = _MOST_VALUES // (1 + (len(first) if type(first) in _CONTAINERS else 0))
+    size = max(1, min(PIECE, alike, -(-len(value) // 2)))
     if type(value) is dict:
         items = iter(value.items())
         while part := dict(islice(items, size)):

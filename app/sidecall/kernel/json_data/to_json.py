@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_json, to_jsonable_python
 from pydantic_core.core_schema import any_schema
 
+from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
 from sidecall.kernel.json_data.bulk import cut, has_pieces, is_piece, write_pieces
 from sidecall.kernel.json_data.pointer import format_path
@@ -159,7 +160,10 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     if type(value) is str:  # Which may be long.
         return replace_surrogates(value)
     try:
-        return _reduce_pieces(value, lose) if has_pieces(value) else _reduce_whole(value, lose)
+        if not has_pieces(value):
+            return _reduce_whole(value, lose)
+        with pause_collector():  # It would hold up all threads to go through what is made, again and again.
+            return _reduce_pieces(value, lose)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
     except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
