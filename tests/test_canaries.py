@@ -48,7 +48,7 @@ def _serving(folder: Path, collector: Collector, log_format: str) -> Iterator[Se
 
 
 def _find(planted: tuple[str, ...], text: str) -> list[str]:
-    """Return what of it stands in a text, in whatever spelling."""
+    """Return what of it stands in a text, in any spelling."""
     low = text.lower()
     spelled = {
         spelling

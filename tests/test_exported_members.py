@@ -64,7 +64,7 @@ def test_a_star_imports_all() -> None:
 
 
 def test_dir_lists_what_was_not_loaded_yet() -> None:
-    """For whoever looks around in a shell."""
+    """For anyone who looks around in a shell."""
     listed = ast.literal_eval(run("import sidecall; print(dir(sidecall))"))
 
     assert set(sidecall.__all__) <= set(listed)

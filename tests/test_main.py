@@ -177,7 +177,7 @@ async def complain() -> None:
 async def test_more_fields_can_be_taken_out_of_lines_about_calls(
     make_client: MakeClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The setting `log_redact`, whatever formatter the host of the application uses."""
+    """The setting `log_redact`, no matter what formatter the host of the application uses."""
     client = await make_client(pay, log_calls=True, log_args=True, log_redact=("iban",))
 
     await client.post("/tool_calls", json={"name": "pay", "args": {"iban": "DE021203", "amount": 7}, "id": "call_1"})

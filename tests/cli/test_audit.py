@@ -1,4 +1,4 @@
-"""`sidecall audit` lists what a running server has written down of decisions and refusals, for whoever may read it."""
+"""`sidecall audit` lists what a running server has written down of decisions and refusals, for those who may."""
 
 import json
 import re

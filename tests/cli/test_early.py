@@ -54,7 +54,7 @@ def test_a_server_that_still_imports_ends_at_once(
 
 @MODULES
 def test_ctrl_c_needs_no_traceback(tmp_path: Path, module: str) -> None:
-    """Whoever pressed it knows why the server ends."""
+    """The user who pressed it knows why the server ends."""
     end = told_to_end([*PROGRAM, "serve", "--port", "0"], module, tmp_path, signal.SIGINT)
 
     assert end == (130, "")
@@ -63,7 +63,7 @@ def test_ctrl_c_needs_no_traceback(tmp_path: Path, module: str) -> None:
 @MODULES
 @pytest.mark.parametrize("program", [PROGRAM, MODULE], ids=["sidecall", "module"])
 def test_other_commands_die_by_the_signal(tmp_path: Path, module: str, program: list[str]) -> None:
-    """Whoever waits for their output learns that there is none."""
+    """What waits for their output learns that there is none."""
     code, _ = told_to_end([*program, "tools"], module, tmp_path)
 
     assert code == -signal.SIGTERM
@@ -79,7 +79,7 @@ def test_other_commands_die_by_the_signal(tmp_path: Path, module: str, program: 
         ("python /opt/bin/sidecall", 1, False),
         ("python /opt/bin/sidecall tools serve", 3, False),
         ("python -m sidecall tools", 2, False),
-        # an author's program, whatever it is told
+        # an author's program, no matter what it is told
         ("python agent.py serve", 2, False),
         ("python agent.py sidecall serve", 3, False),
         # Python without a program, or inside of another one

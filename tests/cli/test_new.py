@@ -83,7 +83,7 @@ def test_what_is_written_works(here: Path, name: str, stem: str, decorated: str)
 
 
 def test_the_tests_that_are_written_pass() -> None:
-    """Two for each tool, whatever its name."""
+    """Two for each tool, no matter what its name is."""
     taken = ["json", "tool", "pytest", "sidecall", "ToolException", "answer", "ToolTester", "call", "str"]
     names = ["get_weather", "class", "2d-plot", *taken, "x" * 64]
     written = [new(name, "--folder", "mine").exit_code for name in names]

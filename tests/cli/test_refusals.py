@@ -13,7 +13,7 @@ from tests.cli.conftest import SidecallHere
 def test_a_folder_that_cannot_be_read_is_named(
     sidecall_here: SidecallHere, here: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    """Without a traceback, whoever asks; as root there is no such folder, so the system is played."""
+    """Without a traceback, no matter who asks; as root there is no such folder, so the system is played."""
     (here / "tools").mkdir()
 
     def refuse(path: Path) -> None:

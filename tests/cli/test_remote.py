@@ -1,4 +1,4 @@
-"""What a running server refuses is said to whoever typed the command."""
+"""What a running server refuses is said to the user who typed the command."""
 
 import httpx
 import pytest

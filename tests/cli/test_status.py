@@ -156,7 +156,7 @@ def test_what_is_wrong_is_seen(capsys: pytest.CaptureFixture[str], changes: dict
 
 
 def test_a_store_that_is_lost_says_since_when(capsys: pytest.CaptureFixture[str]) -> None:
-    """On the clock of whoever looks."""
+    """On the clock of the user who looks."""
     [row] = [row for row in show(capsys, store=_LOST) if row.startswith("store")]
 
     assert row.startswith("store sqlite, OUT OF USE since 20")

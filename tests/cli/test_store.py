@@ -204,7 +204,7 @@ def test_workers_that_cannot_share_a_file_are_refused(named: str | None, monkeyp
 
 
 def test_a_file_that_is_named_and_cannot_be_used_is_refused(here: Path) -> None:
-    """Whoever named it counts on it."""
+    """The user who named it counts on it."""
     with pytest.raises(StoreUnfit, match="Make the folder"):
         choose_store(Settings(store="sqlite:///no/such/ledger.db"))
 

@@ -1,4 +1,4 @@
-"""A call that its model was cut off writing is not run, whichever provider's answer it is the last of."""
+"""A call that its model was cut off writing is not run, no matter which provider's answer it is the last of."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -113,7 +113,7 @@ async def test_a_key_runs_a_call_once(open_twin: OpenTwin) -> None:
 
 @pytest.mark.parametrize("key", ["", "a\nb", "Schlüssel", "a" * 256])
 async def test_a_key_that_cannot_be_sent_is_refused_here(open_twin: OpenTwin, key: str) -> None:
-    """Before anything is sent, lest the call run without one."""
+    """Before anything is sent, so that the call does not run without one."""
     twin = await open_twin(double)
 
     for method in ("call", "job"):
@@ -255,7 +255,7 @@ async def test_credentials_are_sent(open_app: OpenApp, tmp_path: Path, monkeypat
 
 
 def test_ids_are_found_in_each_dialect() -> None:
-    """Whatever their key is called."""
+    """No matter what their key is called."""
     answers: list[dict[str, Any]] = [
         {"tool_call_id": "a"},
         {"call_id": "a"},
@@ -267,7 +267,7 @@ def test_ids_are_found_in_each_dialect() -> None:
 
 
 def test_a_verdict_is_plain() -> None:
-    """What is neither is refused, lest something be approved by accident."""
+    """What is neither is refused, so that nothing is approved by accident."""
     assert (read_verdict(None), read_verdict(True), read_verdict(False)) == (
         None,
         PersonVerdict("approve"),

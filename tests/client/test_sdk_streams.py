@@ -108,7 +108,7 @@ async def test_a_helper_that_was_read_is_run(open_app: OpenApp, name: str) -> No
 
 @pytest.mark.parametrize("name", ["chat", "chat, helper", "anthropic", "anthropic, helper"])
 async def test_of_a_stream_that_broke_off_the_last_call_is_not_run(open_app: OpenApp, name: str) -> None:
-    """Whoever has put it together."""
+    """No matter what has put it together."""
     twin = make_twin("blocking", await open_app(double))
     events = BROKEN[name.partition(",")[0]]
 

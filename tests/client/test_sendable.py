@@ -1,4 +1,4 @@
-"""A graph's state goes with those calls that read it, whatever is in it."""
+"""A graph's state goes with those calls that read it, no matter what is in it."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ async def test_a_state_of_any_kind_is_read(open_twin: OpenTwin) -> None:
 
 
 async def test_what_reads_no_state_is_sent_none(open_twin: OpenTwin) -> None:
-    """Lest every tool fail when a conversation has grown; those that read it are refused then."""
+    """So that not every tool fails when a conversation has grown; those that read it are refused then."""
     twin = await open_twin(double, recall, max_body_bytes=2000)
 
     assert await ask(twin, "double", {"number": 4}, text="a" * 4000) == "8"

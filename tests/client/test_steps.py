@@ -73,7 +73,7 @@ def test_only_what_is_safe_is_sent_again(request_: Sending, outcomes: list[Any],
 
 
 def test_the_wait_is_what_the_server_wants_else_it_doubles() -> None:
-    """Spread a little, lest all clients come back at once."""
+    """Spread a little, so that not all clients come back at once."""
     _, wanted = play(PLAIN, [BUSY, QUOTA, GOOD], Persistence())
     _, doubled = play(SAFE, [LOST, LOST, LOST, GOOD], Persistence())
 
@@ -82,7 +82,7 @@ def test_the_wait_is_what_the_server_wants_else_it_doubles() -> None:
 
 
 def test_an_answer_that_is_no_problem_is_quoted() -> None:
-    """Whoever on the way has written it."""
+    """No matter who on the way has written it."""
     error, _ = play(PLAIN, [PROXY], Persistence())
 
     assert (error.status, error.slug, error.detail) == (502, "", "<h1>Bad gateway</h1>")

@@ -158,7 +158,7 @@ async def test_events_that_end_without_an_answer_are_a_lost_connection(kind: str
     "text", ["event: message\ndata: hello\n\n", 'event: message\ndata: {"id": 1}\n\n', "data: [1]\n\n"]
 )
 async def test_events_of_another_service_are_unknown(kind: str, text: str) -> None:
-    """Whatever they hold."""
+    """No matter what they hold."""
     answer = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, text=text)
 
     with pytest.raises(UnknownAnswer):
@@ -191,7 +191,7 @@ async def test_what_another_service_tells_as_an_event_is_shown(
 
 @pytest.mark.parametrize("client", [Sidecall, AsyncSidecall])
 async def test_the_time_of_a_call_bounds_a_server_that_says_nothing(client: Any) -> None:
-    """In whichever way it is asked for, and with a key too, by which it would be sent again."""
+    """No matter how it is asked for, and with a key too, by which it would be sent again."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         twin = Twin(client(f"http://127.0.0.1:{silent.getsockname()[1]}"))
         ways: list[tuple[str, Any, dict[str, Any]]] = [
@@ -227,7 +227,7 @@ async def test_the_time_of_a_call_bounds_a_server_that_says_nothing(client: Any)
 async def test_the_words_of_a_proxy_are_kept(
     kind: str, body: Any, detail: str, status: int, error_type: type[RequestRefused]
 ) -> None:
-    """Whatever form they have."""
+    """In any form."""
     error = await fail(make(kind, httpx.Response(status, json=body)), "call", ("double",))
 
     assert type(error) is error_type

@@ -156,7 +156,7 @@ async def test_a_turn_goes_on_when_a_person_has_decided(open_twin: OpenTwin) -> 
 
 
 async def test_what_parsers_add_goes_not_back() -> None:
-    """But what the model wrote does, whatever it is called."""
+    """But what the model wrote does, no matter what it is called."""
     call = {"id": "a", "type": "tool_use", "name": "n", "input": {"parsed": 1}, "parsed_output": 2}
     function = {"name": "n", "arguments": "{}", "parsed_arguments": {}}
     chat = {"role": "assistant", "content": "", "parsed": None, "tool_calls": [{"id": "a", "function": function}]}
@@ -198,7 +198,7 @@ def test_a_custom_tool_of_a_chat_is_run() -> None:
 
 @pytest.mark.parametrize("said", ["text", 4, {}, [], [{"a": 1}], {"role": "user", "content": "Hello"}, [1]])
 def test_anything_else_is_refused(said: Any) -> None:
-    """Lest a loop end in silence."""
+    """So that no loop ends in silence."""
     with pytest.raises(UnknownAnswer):
         read_turn(said)
 

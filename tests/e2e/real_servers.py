@@ -23,7 +23,7 @@ Call = tuple[str, dict[str, Any]]
 class RealServer:
     """A server as people install it.
 
-    `spoken` is the revision that is agreed with it, whatever is newest here.
+    `spoken` is the revision that is agreed with it, no matter what is newest here.
     """
 
     made_with: str

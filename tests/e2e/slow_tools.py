@@ -27,7 +27,7 @@ async def nap(seconds: float, context: ToolContext) -> str:
 
 @tool
 async def insist(seconds: float, context: ToolContext) -> str:
-    """Sleep, whatever comes.
+    """Sleep, no matter what comes.
 
     Args:
         seconds: How long.

@@ -1,4 +1,4 @@
-"""A real server keeps its promises whatever its tools do: hang, crash, take too much."""
+"""A real server keeps its promises no matter what its tools do: hang, crash, take too much."""
 
 import json
 import os
@@ -228,7 +228,7 @@ def test_no_process_outlives_the_server(start_server: Serve, tools: Path, tmp_pa
 
 @pytest.mark.parametrize("killed", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
 def test_nothing_that_tools_have_started_outlives_the_server(start_server: Serve, tools: Path, killed: int) -> None:
-    """Whatever session it has fled to."""
+    """No matter to which session it has fled."""
     server = start_server("--tools", str(tools), SIDECALL_PROCESSES="1")
     strays = json.loads(post(server, "stray")["content"])
     server.process.send_signal(killed)

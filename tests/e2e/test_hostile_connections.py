@@ -114,7 +114,7 @@ def test_headers_that_drip_are_cut_off(cut_off: CutOff) -> None:
 
 @pytest.mark.parametrize("name", ["a sized body", "a chunked body", "a sized batch", "a chunked batch"])
 def test_a_body_that_drips_is_cut_off(impatient: Server, cut_off: CutOff, name: str) -> None:
-    """Whichever way it is read; the log is not filled with tracebacks by that."""
+    """No matter which way it is read; the log is not filled with tracebacks by that."""
     head, _, body = cut_off.dripped[name][1].partition(b"\r\n\r\n")
 
     assert head.startswith(b"HTTP/1.1 408 ")

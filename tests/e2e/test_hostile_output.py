@@ -1,4 +1,4 @@
-"""Whatever a tool returns or raises, its call is answered with a message, and nothing else is harmed."""
+"""A call is answered with a message, no matter what its tool returns or raises, and nothing else is harmed."""
 
 import time
 
@@ -20,7 +20,7 @@ SECRET = "hunter2"
 
 
 class Unsayable:
-    """Crash whoever prints it."""
+    """Crash what prints it."""
 
     def __str__(self):
         raise RuntimeError(SECRET)
@@ -29,7 +29,7 @@ class Unsayable:
 
 
 class Crashing(RuntimeError):
-    """Crash whoever prints it."""
+    """Crash what prints it."""
 
     __str__ = __repr__ = Unsayable.__str__
 

@@ -181,7 +181,7 @@ def test_a_strange_head_is_refused(server: Server, request_bytes: bytes, status:
 
 @pytest.mark.parametrize("host", [b"Host: evil.example\r\n", b""])
 def test_the_name_in_a_target_is_judged(server: Server, host: bytes) -> None:
-    """It is the name by which a web page came here, whatever the header says, or where there is none."""
+    """It is the name by which a web page came here, no matter what the header says, and also if there is none."""
     request = POST.replace(b" /", b" http://evil.example/").replace(b"Host: localhost\r\n", host)
     with connection(server) as sock:
         sock.sendall(request.replace(b"1.1", b"1.0") + SIZED + b"\r\n" + BODY)

@@ -1,4 +1,4 @@
-"""Arguments and results of many values are checked and written in threads, whatever runs the tool."""
+"""Arguments and results of many values are checked and written in threads, no matter what runs the tool."""
 
 from typing import Any
 

@@ -87,7 +87,7 @@ def test_readiness_flips_while_calls_are_still_served(start_server: Serve) -> No
 
 @pytest.mark.parametrize("name", ["nap", "insist", "block"])
 def test_what_is_not_finished_is_answered(start_server: Serve, name: str) -> None:
-    """With a 503 that may be repeated, whatever the tool does about its cancellation; the exit code stays 0."""
+    """With a 503 that may be repeated, no matter what the tool does about its cancellation; the exit code stays 0."""
     settings = {"SIDECALL_DRAIN_TIMEOUT": "0.2"}
     server = start_server("--tools", PLACE, **settings)
 
@@ -149,7 +149,7 @@ def test_the_tools_that_are_not_finished_are_cancelled(start_server: Serve) -> N
 
 
 def test_a_second_signal_ends_at_once(start_server: Serve) -> None:
-    """Whoever asks twice does not want to wait."""
+    """A user who asks twice does not want to wait."""
     server = start_server("--tools", PLACE)
 
     with ThreadPoolExecutor() as threads:

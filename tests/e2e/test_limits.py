@@ -69,7 +69,7 @@ def test_what_is_not_http_is_refused(impatient: Server, request_bytes: bytes) ->
 
 
 def test_a_client_that_leaves_in_the_middle_is_no_defect(impatient: Server) -> None:
-    """The log is not filled with tracebacks by whoever hangs up."""
+    """The log is not filled with tracebacks by clients that hang up."""
     with connection(impatient) as sock:
         sock.sendall(POST + b"Content-Length: 1000\r\n\r\n{")
     with suppress(httpx.HTTPError):

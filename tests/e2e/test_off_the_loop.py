@@ -1,4 +1,4 @@
-"""What takes long where there are many tools is done in threads, whoever asks for it first."""
+"""What takes long where there are many tools is done in threads, no matter who asks for it first."""
 
 from collections.abc import Callable
 from typing import Any

@@ -146,7 +146,7 @@ def test_a_tool_in_a_process_knows_what_is_left(server: Server) -> None:
 
 
 def test_tracing_that_is_off_is_off_in_processes_too(server: Server) -> None:
-    """Whatever the environment says about where spans go."""
+    """No matter what the environment says about where spans go."""
     assert said(server, "is_traced") is False
 
 

@@ -184,7 +184,7 @@ def test_mcp_servers_come_and_go(served: Served) -> None:
 
 
 def test_the_signal_does_the_same(served: Served) -> None:
-    """Whichever process of the server gets it."""
+    """No matter which process of the server gets it."""
     project, server = served
     started = [int(pid) for pid in re.findall(r"Started server process \[(\d+)\]", server.log)]
     for number, pid in enumerate((server.process.pid, *started)):

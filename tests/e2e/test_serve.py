@@ -90,7 +90,7 @@ def wait(file: str, context: ToolContext) -> str:
 
 
 async def bomb() -> str:
-    """Schedule the end of whatever runs this, in every way."""
+    """Schedule the end of what runs this, in every way."""
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     done.add_done_callback(lambda _: sys.exit(3))

@@ -1,4 +1,4 @@
-"""Workers share what is remembered in files, on the settings that ship: whichever is asked."""
+"""Workers share what is remembered in files, on the settings that ship, no matter which is asked."""
 
 import json
 import os
@@ -316,7 +316,7 @@ def test_what_workers_keep_in_memory_goes_with_them(serve_pair: Callable[..., Pa
 
 
 def ask_readiness(server: Server) -> int:
-    """Ask whichever worker takes the connection whether it is ready."""
+    """Ask the worker that takes the connection whether it is ready."""
     return httpx.get(f"{server.url}/readyz", trust_env=False, timeout=PATIENCE).status_code
 
 

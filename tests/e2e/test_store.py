@@ -184,7 +184,7 @@ def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[
 def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
     serve: Callable[[], Server], tmp_path: Path
 ) -> None:
-    """Whoever waits for it is told after some seconds, and everybody else at once; another takes its place."""
+    """Callers who wait for it are told after some seconds, and all others at once; another takes its place."""
     server = serve()
     [writer] = find_writers(server.pid)
     os.kill(writer, signal.SIGSTOP)

@@ -91,7 +91,7 @@ def wait_for_readiness(server: Server, status: int) -> None:
 
 
 def test_workers_share_what_they_remember(server: Server) -> None:
-    """Whichever gets the call, and wherever the tool runs."""
+    """No matter which gets the call, and where the tool runs."""
     counts = [call(server, "note", text="x" * length).json()["content"] for length in range(1, 21)]
     found = [call(server, "find", length=18).json()["content"] for _ in range(10)]
     looked = [call(server, "look", text=text).json()["content"] for text in ("x", "y") * 5]

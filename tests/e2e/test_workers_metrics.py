@@ -37,7 +37,7 @@ def count(server: Server, name: str, *labels: str) -> float:
 
 
 def test_one_page_has_the_counts_of_all_workers(server: Server) -> None:
-    """Each scrape says the same, whichever worker answers it."""
+    """Each scrape says the same, no matter which worker answers it."""
     before = count(server, "sidecall_calls_total", 'tool="nap"')
     call_often(server)
 
@@ -73,7 +73,7 @@ def test_calls_that_run_anywhere_are_counted(server: Server) -> None:
 
 
 def test_calls_that_run_anywhere_are_listed_and_cancelled(server: Server) -> None:
-    """Whichever worker is asked; the client of each gets its answer from its own."""
+    """No matter which worker is asked; the client of each gets its answer from its own."""
     with ThreadPoolExecutor() as threads:
         sent = send(threads, server, *[("nap", 30)] * 4)
         running: list[dict[str, Any]] = []

@@ -37,7 +37,7 @@ def test_a_life_goes_one_way() -> None:
 
 
 async def test_the_application_begins_it() -> None:
-    """Under whichever server it runs, as often as it is started."""
+    """Under any server, as often as it is started."""
     lifecycle = Lifecycle()
     app = create_app(Settings(), Registry(), lifecycle)
     phases = []

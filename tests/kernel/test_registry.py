@@ -198,7 +198,7 @@ def test_wrong_hooks_are_refused_at_the_start(hooks: Any, expected: str) -> None
 
 
 def test_tools_of_others_stand_after_our_own() -> None:
-    """Whatever is loaded again, and whoever had a name first."""
+    """No matter what is loaded again, and which file had a name first."""
 
     @tool
     def ours() -> str:

@@ -36,7 +36,7 @@ def test_the_project_comes_between(
 
 
 def test_the_order_holds_for_this_python(here: Path) -> None:
-    """Whatever it calls the folders of its library."""
+    """No matter what it calls the folders of its library."""
     put_project(str(here))
 
     place = sys.path.index(str(here))

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("here")
     ("path", "name"), [("my_tools.py", "my_tools"), ("box/my_tools.py", "box.my_tools"), ("a/b/c.py", "a.b.c")]
 )
 def test_a_file_is_loaded_under_its_name_in_the_project(path: str, name: str) -> None:
-    """It is the same module a second time, and for whoever imports it."""
+    """It is the same module a second time, and for each that imports it."""
     file = write(path, "VALUE = 7")
 
     module = load_file(file)

@@ -1,4 +1,4 @@
-"""Files of a folder of tools import each other, whatever other folders hold."""
+"""Files of a folder of tools import each other, no matter what other folders hold."""
 
 import builtins
 import importlib
@@ -53,7 +53,7 @@ def test_a_file_imports_what_lies_beside_it(
 @pytest.mark.parametrize("other", ["two", ".", "elsewhere", "one/inner"])
 @pytest.mark.parametrize("is_package", [False, True], ids=["folder", "package"])
 def test_each_folder_has_its_own(here: Path, elsewhere: Path, other: str, is_package: bool, statement: str) -> None:
-    """Two files of one name are two modules, whichever comes first, and as often as one looks."""
+    """Two files of one name are two modules, no matter which comes first, and as often as one looks."""
     places = [here / "one", elsewhere if other == "elsewhere" else here / other]
     for number, place in enumerate(places):
         if is_package and place != here:

@@ -76,7 +76,7 @@ async def test_what_does_not_fit_is_refused(site: Site, path: str, reason: str) 
 
 
 def test_a_bomb_is_unpacked_little_by_little(site: Site) -> None:
-    """No more than is allowed is ever there, whoever reads it how."""
+    """No more than is allowed is ever there, no matter who reads it how."""
     pieces: list[int] = []
 
     with (

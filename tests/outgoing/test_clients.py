@@ -143,7 +143,7 @@ async def test_redirects_end(site: Site) -> None:
 async def test_a_name_is_resolved_once_and_its_address_is_connected_to(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it leads to a moment later."""
+    """No matter what it leads to a moment later."""
     answers = iter(["127.0.0.1", "10.0.0.7", "127.0.0.1", "10.0.0.7"])
     asked = resolve(monkeypatch, lambda _: [next(answers)])
     monkeypatch.setenv("SIDECALL_OUTGOING_PRIVATE_HOSTS", "127.0.0.0/8")
@@ -227,7 +227,7 @@ async def test_what_an_operator_does_not_name_stays_closed(
 async def test_a_host_that_an_author_writes_out_is_open_at_each_port(
     site: Site, monkeypatch: pytest.MonkeyPatch, private: list[str], is_open: bool
 ) -> None:
-    """Whatever ports the operator opens at every host; a network or what is below a name is no one host."""
+    """No matter what ports the operator opens at every host; a network or what is below a name is no one host."""
     resolve(monkeypatch, lambda _: ["127.0.0.1"])
     monkeypatch.setenv("SIDECALL_OUTGOING_PORTS", "80,443")
     named = [it.format(port=site.port) for it in private]

@@ -1,4 +1,4 @@
-"""A host proves who it is by its name, whatever address is connected to."""
+"""A host proves who it is by its name, no matter what address is connected to."""
 
 import datetime
 import ssl

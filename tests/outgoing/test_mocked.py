@@ -22,7 +22,7 @@ ADDRESSES = [
 @pytest.mark.parametrize("address", ADDRESSES)
 @pytest.mark.parametrize("using", ["httpcore", "httpx"])
 async def test_any_port_and_address_is_mocked(address: str, using: str) -> None:
-    """Sync and async, whichever way respx works."""
+    """Sync and async, no matter which way respx works."""
     with respx.mock(using=using) as mocks:
         mocks.get(address).respond(text="mocked")
         with guarded_client() as client:

@@ -11,7 +11,7 @@ NAMELESS = pytest.mark.parametrize("host", ["xn--", "xn--a", "xn--ls8h="])
 
 @NAMELESS
 async def test_a_host_that_is_no_name_is_no_url(host: str) -> None:
-    """Whichever client is asked for it."""
+    """No matter which client is asked for it."""
     with guarded_client() as client, pytest.raises(httpx.InvalidURL):
         client.get(f"http://{host}/")
     async with guarded_async_client() as asyncs:

@@ -25,7 +25,7 @@ class Kind:
     """Describe one type as an author writes it.
 
     `good` and `bad` draw JSON that it takes and refuses; `fits` judges what the function gets. `takes` are the JSON
-    types that it may accept, whatever pydantic coerces included. `default` is the source of a default value.
+    types that it may accept, what pydantic coerces included. `default` is the source of a default value.
     `definitions` are the classes that the source needs. `exact` says that the advertised schema allows nothing that
     the type refuses; `sayable` that OpenAI's strict form can say it, unless it is within something that it cannot.
     """

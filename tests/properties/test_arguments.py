@@ -53,7 +53,7 @@ def test_what_the_schema_allows_reaches_the_function(program: Program, policy: s
     note(program.source)
     with running(program, unknown_args=policy) as made:
         sent = data.draw(allowed_by(made.schema))
-        assume(str(sent).count("'unknown ") <= 20)  # Whoever sends more of them is told so.
+        assume(str(sent).count("'unknown ") <= 20)  # Anyone who sends more of them is told so.
         message = made.call(sent)
 
         assert (message.status, message.content) == ("success", "done"), message.content

@@ -53,7 +53,7 @@ def keep(pet: Annotated[Cat | Dog, Field(discriminator="kind")]) -> str:
 
 
 def test_the_tag_of_a_discriminated_union_is_advertised_as_required() -> None:
-    """Pydantic refuses a pet without it, whatever its default."""
+    """Pydantic refuses a pet without it, with any default."""
     options = keep.compiled.args_schema.flat["properties"]["pet"]["oneOf"]
 
     assert [option.get("required") for option in options] == [["kind"], ["kind"]]

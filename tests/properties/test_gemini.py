@@ -67,7 +67,7 @@ def test_any_schema_is_written_by_the_rules(properties: dict[str, Any], definiti
 @given(program=programs())
 @examples(50)
 def test_any_function_is_written_by_the_rules(program: Program) -> None:
-    """Whatever its parameters are."""
+    """No matter what its parameters are."""
     note(program.source)
     with running(program) as made:
         (listed,) = render_definitions([made.tool.compiled], "gemini")

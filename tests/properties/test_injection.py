@@ -1,4 +1,4 @@
-"""What the caller supplies reaches the function, whatever a model sends under the same name."""
+"""What the caller supplies reaches the function, no matter what a model sends under the same name."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What a tool returns is read as strict JSON, whatever it is made of."""
+"""What a tool returns is read as strict JSON, no matter what it is made of."""
 
 import json
 from typing import Any

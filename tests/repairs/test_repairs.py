@@ -64,7 +64,7 @@ def _list_faults(message: ToolMessage) -> list[str]:
 
 @pytest.mark.parametrize("call", EVERY_CALL, ids=lambda call: call.name)
 async def test_a_wrong_call_is_mended_at_the_first_try(call: WrongCall) -> None:
-    """By the server, or by whoever does what its answer says."""
+    """By the server, or by a model that does what its answer says."""
     tool = EVERY_TOOL[call.tool]
     wanted = _read(await run(tool, call.meant), call.free)
     message = await run(tool, call.sent)

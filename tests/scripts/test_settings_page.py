@@ -13,7 +13,7 @@ def test_the_page_is_up_to_date() -> None:
 
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_stands_there_once(name: str) -> None:
-    """Whoever adds one says to which group it belongs."""
+    """Anyone who adds one says to which group it belongs."""
     assert render_page().count(f"| `SIDECALL_{name.upper()}` |") == 1
 
 

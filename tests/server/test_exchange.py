@@ -130,7 +130,7 @@ async def test_a_client_that_does_not_read_is_waited_for() -> None:
 
 
 async def test_a_body_that_has_not_come_whole_is_not_taken() -> None:
-    """It is to be received, and whoever answers before that does so by messages."""
+    """It is to be received, and what answers before that does so by messages."""
     server = Server()
 
     answer = await server.get(POST + b"bo")

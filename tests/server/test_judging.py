@@ -109,7 +109,7 @@ async def test_a_body_whose_end_nobody_can_tell_is_refused(lines: bytes, version
 
 
 async def test_chunks_are_unknown_to_http_1_0() -> None:
-    """Whoever stands between may have passed them on without a look."""
+    """A proxy between may have passed them on without a look."""
     head = b"POST / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
     await refuse(head + BODY, b"400", "where its body ends")
 
@@ -165,7 +165,7 @@ async def test_a_target_may_name_the_server(target: bytes, host: bytes, line: st
 
 
 async def test_the_name_in_a_target_stands_for_a_header_that_is_not_there() -> None:
-    """HTTP/1.0 does without; whoever judges names has to see it."""
+    """HTTP/1.0 does without; what judges names has to see it."""
     for pieces in splits(b"GET http://b:80/x HTTP/1.0\r\n\r\n"):
         client = Client()
         await client.send(*pieces)
@@ -179,7 +179,7 @@ async def test_the_name_in_a_target_stands_for_a_header_that_is_not_there() -> N
 )
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
 async def test_two_names_are_refused(target: bytes, version: bytes) -> None:
-    """The one in the target is the one that counts, and whoever stands in front may have gone by the other."""
+    """The one in the target is the one that counts, and a proxy in front may have gone by the other."""
     await refuse(b"GET " + target + b" HTTP/" + version + b"\r\n" + HOST + b"\r\n", b"400", "different servers")
 
 

@@ -18,7 +18,7 @@ def asking_for(protocol: bytes, body: bytes, *, connection: bytes = b"Upgrade") 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"foo", b"TLS/1.0, HTTP/2.0"])
 async def test_a_body_after_an_upgrade_is_no_second_request(protocol: bytes) -> None:
-    """Whoever sends it is not run as somebody else."""
+    """A client that sends it is not run as another one."""
     for pieces in splits(asking_for(protocol, INNER)):
         client = Client()
         await client.send(*pieces)
@@ -95,7 +95,7 @@ async def test_connect_is_refused(target: bytes) -> None:
     "trailer", [b"X-Forwarded-User: admin", b"Host: b", b"Expect: 100-continue", b"Connection: upgrade\r\nUpgrade: h2c"]
 )
 async def test_trailers_are_no_headers(trailer: bytes) -> None:
-    """Neither of their own request nor of the next, whatever comes in one packet with them."""
+    """Neither of their own request nor of the next, no matter what comes in one packet with them."""
     for pieces in splits(CHUNKED + trailer + b"\r\n\r\n" + SECOND):
         client = Client()
         await client.send(*pieces)
@@ -156,7 +156,7 @@ async def test_large_chunks_are_no_trailers() -> None:
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
 @pytest.mark.parametrize("hosts", [b"Host: a\r\nHost: b\r\n", b"Host: a\r\nX: y\r\nhost: a\r\n"])
 async def test_two_hosts_are_refused(version: bytes, hosts: bytes) -> None:
-    """Whoever stands in front may have gone by the other."""
+    """A proxy in front may have gone by the other."""
     for pieces in splits(b"GET / HTTP/%b\r\n" % version + hosts + b"\r\n"):
         client = Client()
         await client.send(*pieces)

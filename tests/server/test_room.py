@@ -181,7 +181,7 @@ async def test_what_was_answered_takes_no_room() -> None:
 
 
 async def test_a_call_that_runs_keeps_its_room() -> None:
-    """Whoever finds none meanwhile is refused, and may come again."""
+    """A client that finds none meanwhile is refused, and may come again."""
     async with serving(60_000, is_quick=False) as server:
         slow = await server.connect(WHOLE)
         await server.until_kept(50_000)

@@ -1,4 +1,4 @@
-"""The server ends with exit code 0 and in time, whatever hangs in it."""
+"""The server ends with exit code 0 and in time, no matter what hangs in it."""
 
 import signal
 import subprocess

@@ -14,7 +14,7 @@ PATIENCE = 20
 
 @pytest.fixture
 def lines() -> Iterator["Queue[logging.LogRecord]"]:
-    """Collect what is logged, for whoever waits for it in another thread."""
+    """Collect what is logged, for a test that waits for it in another thread."""
     found: Queue[logging.LogRecord] = Queue()
     collector = logging.Handler()
     collector.emit = found.put  # type: ignore[method-assign]

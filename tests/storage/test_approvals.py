@@ -167,7 +167,7 @@ async def test_a_call_that_never_came_or_has_expired_is_not_found(approvals: App
 
 
 async def test_the_answer_is_kept_with_the_approval(approvals: Approvals) -> None:
-    """Whoever asks later gets it."""
+    """Anyone who asks later gets it."""
     waiting = await ask(approvals)
     await approvals.decide(waiting.id, APPROVE, "eve")
 

@@ -80,7 +80,7 @@ async def test_arguments_that_are_equal_in_python_only_are_kept_as_they_are(ledg
 
 
 async def test_what_is_kept_is_what_was_asked(ledger: Place) -> None:
-    """Whatever JSON can say, as deep as it may be."""
+    """Everything that JSON can say, as deep as it may be."""
     desk = Desk(ledger, 100_000)
     deep: Any = "ü\0😀"
     for _ in range(190):
@@ -149,7 +149,7 @@ async def test_what_is_forgotten_gives_its_bytes_back(ledger: Place) -> None:
 
 
 async def test_a_list_comes_in_pages(ledger: Place) -> None:
-    """Each tells where the next begins, whatever has become of the approvals before it."""
+    """Each tells where the next begins, no matter what has become of the approvals before it."""
     desk = Desk(ledger, 1_000_000)
     for number in "12345":
         await desk.ask(number)

@@ -78,7 +78,7 @@ async def test_a_call_that_had_begun_and_expires_in_the_middle_is_told_of_once(l
 async def test_a_call_that_comes_again_once_its_answer_has_expired_is_asked_about_anew(
     ledger: Place, clock: Clock
 ) -> None:
-    """Though the answer is found still by whoever has not heard of it; its bytes are free again."""
+    """Though the answer is found still by those who have not heard of it; its bytes are free again."""
     approvals = ledger.approvals(10.0, 1, clock)
     first = (await Waiting().ask(approvals)).approval
     empty = await ledger.count_bytes()

@@ -26,7 +26,7 @@ async def test_what_waits_is_counted_of_all_tenants(ledger: Place, clock: Clock)
 
 
 async def test_each_tenant_lists_its_own(ledger: Place, clock: Clock) -> None:
-    """In pages as long as it wants, whatever stands in between."""
+    """In pages as long as it wants, no matter what stands in between."""
     approvals = ledger.approvals(60, 10, clock)
     ids: dict[str, list[str]] = {"acme": [], "zeta": []}
     for number in range(6):

@@ -71,7 +71,7 @@ async def test_ids_cannot_be_guessed(contents: Contents) -> None:
 
 @pytest.mark.parametrize("key", ["", "nope", "../etc/passwd", "\0"])
 async def test_what_was_never_kept_is_unknown(contents: Contents, key: str) -> None:
-    """Whatever is asked for."""
+    """No matter what is asked for."""
     with pytest.raises(UnknownContent) as unknown:
         await contents.get(key, ANN)
 
@@ -159,7 +159,7 @@ async def test_small_bodies_are_not_too_many(ledger: Place, clock: Clock, most: 
 
 @pytest.mark.parametrize("media_type", [JSON, "application/pdf", 'text/csv; charset="utf-16"'])
 async def test_a_content_says_what_it_is(contents: Contents, media_type: str) -> None:
-    """As whoever kept it said."""
+    """As the one who kept it said."""
     key = await contents.keep(b"abc", ANN, media_type)
 
     assert (await contents.get(key or "", ANN)).media_type == media_type

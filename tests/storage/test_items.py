@@ -23,7 +23,7 @@ VALUES: list[Any] = [
 
 @pytest.mark.parametrize("value", VALUES, ids=ascii)
 async def test_what_was_put_can_be_got(store: ItemStore, clock: Clock, value: Any) -> None:
-    """Whatever JSON can say, with its place and its times."""
+    """All that JSON can say, with its place and its times."""
     await store.aput(("users", "ada"), "a", value)
     item = await store.aget(("users", "ada"), "a")
 
@@ -173,7 +173,7 @@ async def test_a_filter_finds_one_among_many(store: ItemStore) -> None:
 
 
 async def test_numbers_may_be_as_large_as_databases_can_count_to(filled: ItemStore) -> None:
-    """Whoever wants all of it may say so, also after the first."""
+    """Anyone who wants all of it may say so, also after the first."""
     most = 2**63 - 1
     everything = [item.key for item in await filled.asearch((), limit=most)]
     filtered = await filled.asearch((), filter={"kind": "drink"}, limit=most, offset=1)

@@ -17,7 +17,7 @@ NOW = "1970-01-12T13:46:40+00:00"
 
 @pytest.mark.parametrize("ops", [operations, langgraph], ids=["ours", "LangGraph's"])
 async def test_operations_are_done_at_once(filled: ItemStore, ops: Any) -> None:
-    """What reads comes first, whatever its place; results are in their places."""
+    """What reads comes first, no matter where it stands; results are in their places."""
     results = await filled.abatch(
         iter(
             [

@@ -112,7 +112,7 @@ async def test_namespaces_that_langgraph_reserves_are_refused_by_it(adapted: AsL
 
 
 async def test_a_batch_is_answered_in_its_order(adapted: AsLangGraph) -> None:
-    """Whatever kinds of operations it has."""
+    """No matter what kinds of operations it has."""
     await adapted.abatch([PutOp(*doc) for doc in DOCS])
 
     results: list[Any] = await adapted.abatch(

@@ -81,7 +81,7 @@ def test_files_and_names_are_printed_as_they_are(
 
 
 def test_one_place_makes_consoles() -> None:
-    """Whatever prints another way would have to say the same again."""
+    """What prints another way would have to say the same again."""
     package = Path(sidecall.__file__).parent
     makers = {
         str(path.relative_to(package))

@@ -253,7 +253,7 @@ async def test_no_cookie_is_kept(site: Site) -> None:
 async def test_operators_say_which_domains_are_read(
     site: Site, monkeypatch: pytest.MonkeyPatch, allowed: str, blocked: str, is_read: bool
 ) -> None:
-    """With all below them; what is blocked is blocked, whatever is allowed."""
+    """With all below them; what is blocked is blocked, no matter what is allowed."""
     resolve(monkeypatch, lambda _: ["127.0.0.1"])
     monkeypatch.setenv("SIDECALL_OUTGOING_PRIVATE_HOSTS", f"news.example.com:{site.port}")
     monkeypatch.setenv("SIDECALL_OUTGOING_PORTS", str(site.port))

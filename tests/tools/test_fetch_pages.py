@@ -110,7 +110,7 @@ def test_links_that_run_something_are_dropped(html: str, text: str) -> None:
     ["opacity:0.5", "opacity:.05", "font-size:0.9em", "left:-10px", "color:red", "visibility:visible", "width:0"],
 )
 def test_what_can_be_seen_is_kept(style: str) -> None:
-    """Whatever its style looks like."""
+    """No matter what its style looks like."""
     assert read(f'<p style="{style}">here</p>') == "here"
 
 

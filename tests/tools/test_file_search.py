@@ -138,7 +138,7 @@ def _read_as(tenant: str) -> str:
 @settings(max_examples=50, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.text(alphabet=string.punctuation + " aNEOR", max_size=60)))
 def test_no_query_is_syntax(query: str) -> None:
-    """Whatever is written."""
+    """No matter what is written."""
     HERON.search([query, f'"{query}', f"{query}* NEAR(", f"text : {query}", f"{query} AND"])
 
 

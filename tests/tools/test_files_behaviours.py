@@ -1,4 +1,4 @@
-"""What a folder of files owes to whoever works in it: bytes come back, and an answer is whole or an error.
+"""What a folder of files owes to those who work in it: bytes come back, and an answer is whole or an error.
 
 Restated from the conformance suites of other workspaces, as far as it is about files.
 """
@@ -156,7 +156,7 @@ BEHAVIOURS: dict[str, list[Step]] = {
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_a_workspace_behaves(workspace: Workspace, name: str) -> None:
-    """Whatever is asked of it."""
+    """No matter what is asked of it."""
     for tool, args, expected in BEHAVIOURS[name]:
         assert answer(workspace, tool, **args) == expected
 

@@ -287,7 +287,7 @@ async def search_twice(tool: TavilySearch) -> list[str]:
 
 
 def test_connections_are_shared_by_the_calls_of_one_event_loop_and_end_with_it() -> None:
-    """Whatever stays open would be a ResourceWarning, which is an error here."""
+    """What stays open would be a ResourceWarning, which is an error here."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Tavily) as server:
         threading.Thread(target=server.serve_forever).start()
         tool = TavilySearch(api_base_url=f"http://127.0.0.1:{server.server_port}")

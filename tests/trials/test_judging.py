@@ -86,7 +86,7 @@ def test_a_success_is_said_twice(status: int, body: bytes, expected: bool) -> No
     ],
 )
 def test_an_answer_tells_its_kind(body: bytes, expected: str) -> None:
-    """Whoever failed."""
+    """No matter what failed."""
     assert Answer(0, 1, 200, {}, body).kind == expected
 
 

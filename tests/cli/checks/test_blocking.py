@@ -169,7 +169,7 @@ def _tool(body: str, head: str = "@tool\nasync def one(x: str) -> Any") -> str:
     ],
 )
 def test_calls_that_block_are_warned_of(body: str, name: str, through: str) -> None:
-    """By whatever name, however deep, and in the author's own functions."""
+    """By any name, however deep, and in the author's own functions."""
     assert (name, through) in _check(_tool(body))
 
 
@@ -204,7 +204,7 @@ def test_calls_that_block_are_warned_of(body: str, name: str, through: str) -> N
     ],
 )
 def test_what_lets_others_go_on_is_not(body: str) -> None:
-    """Whatever it is called."""
+    """No matter what it is called."""
     assert _check(_tool(body)) == []
 
 

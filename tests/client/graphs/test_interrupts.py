@@ -50,7 +50,7 @@ def decide(question: Any) -> Any:
 
 @pytest.mark.parametrize("by_id", [False, True])
 async def test_each_of_two_calls_of_a_step_has_its_own_decision(open_twin: OpenTwin, by_id: bool) -> None:
-    """Whichever is shown first."""
+    """No matter which is shown first."""
     twin = await open_twin(refund)
     graph = await make_graph(twin, *TWO)
 

@@ -141,7 +141,7 @@ async def test_it_may_need_approval() -> None:
 )
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_a_policy_is_asked(answer: Any, is_asked: bool, is_async: bool) -> None:
-    """Whatever it answers but exactly False asks a person, and it is told what the SDK tells it."""
+    """Every answer but exactly False asks a person, and it is told what the SDK tells it."""
     seen: list[Any] = []
 
     def policy(context: Any, args: dict[str, Any], call_id: str) -> Any:

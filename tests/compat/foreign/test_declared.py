@@ -70,7 +70,7 @@ def test_what_cannot_be_offered_is_named(thing: Any, reason: str) -> None:
 
 
 def test_other_things_are_none_of_these() -> None:
-    """Whatever their names are."""
+    """No matter what their names are."""
     own = dataclass(type("WebSearchTool", (), {}))()
 
     assert adopt_declaration(own) is None

@@ -126,7 +126,7 @@ async def test_its_method_gets_what_it_gets_at_home(made: Any, args: dict[str, A
 
 
 async def test_hidden_ones_are_not_among_those_that_kwargs_take() -> None:
-    """Whatever the model sends."""
+    """No matter what the model sends."""
     message = await run(tool(Hidden()), {"q": "x", "user": "forged", "z": 1}, context={"user": "ada"})
 
     assert message.content == "x ada {'z': 1}"

@@ -116,7 +116,7 @@ async def test_content_and_artifact_are_kept_apart() -> None:
 
 @pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
 async def test_a_message_of_its_own_is_taken_over(response_format: str) -> None:
-    """Whatever format it promised."""
+    """No matter what format it promised."""
     made = tool(own_message.model_copy(update={"response_format": "content"}), response_format=response_format)
 
     message = await run(made, {"kind": "message"})

@@ -1,4 +1,4 @@
-"""What goes wrong in a LangChain tool is told to whoever can mend it."""
+"""What goes wrong in a LangChain tool is told to the one who can mend it."""
 
 from typing import Any
 

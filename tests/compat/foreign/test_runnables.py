@@ -138,7 +138,7 @@ def test_a_runnable_needs_a_name() -> None:
 
 
 def test_what_a_runnable_cannot_say_stops_the_start() -> None:
-    """Whatever its library raises."""
+    """No matter what its library raises."""
 
     class Broken(Untold):
         """Have an input that cannot be said."""

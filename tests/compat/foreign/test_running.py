@@ -36,7 +36,7 @@ class Inherits(Old):
 
 
 class TakesAnything(BaseTool):
-    """Refuse whatever is sent, while the sync method names what it wants of LangChain."""
+    """Refuse all that is sent, while the sync method names what it wants of LangChain."""
 
     name: str = "it"
     description: str = "Run."

@@ -1,4 +1,4 @@
-"""The JSON Schemas of other libraries' tools are taken over whatever their draft."""
+"""The JSON Schemas of other libraries' tools are taken over in any draft."""
 
 import json
 from collections.abc import Callable

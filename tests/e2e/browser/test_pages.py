@@ -95,7 +95,7 @@ def run(browser: Browser, script: str, server: Server, mark: Path) -> str:
 def test_pages_of_others_run_no_tools(
     browser: Browser, server: Server, stranger: Stranger, tmp_path: Path, name: str, script: str, result: str
 ) -> None:
-    """Whatever they try."""
+    """No matter what they try."""
     browser.go_to(f"http://{name}:{stranger.server_port}/page")
 
     assert run(browser, script, server, tmp_path / "mark") == result

@@ -14,7 +14,7 @@ client = tools_client.Client(os.environ["SIDECALL_URL"], timeout=None)
 
 
 def find(package: object, name: str) -> object:
-    """Find the function of an operation, whichever tag it stands under."""
+    """Find the function of an operation, no matter which tag it stands under."""
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if found.name.endswith(f".{name}"):
             return importlib.import_module(found.name)

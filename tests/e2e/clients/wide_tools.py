@@ -47,7 +47,7 @@ async def order(
         to: The address, or its number.
         level: How urgent it is.
         notes: What to write on each box.
-        anything: Whatever else there is.
+        anything: All else that there is.
         more: Switches.
     """
     return f"{len(lines)} lines"

@@ -105,7 +105,7 @@ async def test_clients_and_own_pages_run_tools(is_door_open: bool, headers: Head
     ],
 )
 async def test_pages_of_others_and_rebound_names_run_nothing(headers: list[tuple[str, str]], status: int) -> None:
-    """Whatever the route."""
+    """On each route."""
     server = Noting(origins=(APP,))
     headers = headers if REBOUND in headers else [OWN, *headers]
 

@@ -38,7 +38,7 @@ async def test_an_issuer_that_the_operator_names_may_be_private(site: Site, is_n
 
 
 async def test_an_issuer_leads_nobody_to_another_private_host(site: Site) -> None:
-    """Whoever has taken it over gets no further."""
+    """An attacker who has taken it over gets no further."""
     lead(site, f"http://localhost:{site.port}/keys")
 
     with pytest.raises(IssuerUnreachable):

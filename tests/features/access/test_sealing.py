@@ -40,7 +40,7 @@ def test_a_sealed_secret_is_opened() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_a_secret_in_another_place_is_not_opened(change: Any) -> None:
-    """Whoever can write into the database cannot hand it to somebody else."""
+    """Anyone who can write into the database cannot hand it to somebody else."""
     sealer = Sealer([SECRETS_KEY])
     secret = sealer.seal("acme", "ada", "KEY", "s3cret-canary")
 

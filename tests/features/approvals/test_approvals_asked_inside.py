@@ -27,7 +27,7 @@ async def refund(amount: int, context: ToolContext) -> str:
 
 @tool(preview=lambda amount: f"lend {amount}")
 def lend(amount: int) -> str:
-    """Lend money, in a thread, whatever a person says.
+    """Lend money, in a thread, no matter what a person says.
 
     Args:
         amount: How much.
@@ -73,7 +73,7 @@ async def _decide(client: httpx.AsyncClient, approval: Any, **decision: Any) -> 
 
 
 async def test_a_tool_that_asks_waits_for_a_person(client: httpx.AsyncClient) -> None:
-    """Who decides reads what the tool says; it was run once, whatever it says of attempts."""
+    """Who decides reads what the tool says; it was run once, no matter what it says of attempts."""
     approval = await _wait(client)
     listed = (await client.get("/approvals")).json()
 

@@ -1,4 +1,4 @@
-"""A call is decided once, and whatever becomes of it is its answer."""
+"""A call is decided once, and what becomes of it is its answer."""
 
 import asyncio
 from typing import Any

@@ -76,7 +76,7 @@ async def test_an_answer_to_what_was_asked_says_nothing_of_it(make_client: MakeC
 async def test_a_question_in_the_middle_is_about_the_arguments_that_the_tool_began_with(
     make_client: MakeClient, store: str
 ) -> None:
-    """It goes on with them, and shows them to whoever decides; the call that was asked for is known again."""
+    """It goes on with them, and shows them to the person who decides; the call that was asked for is known again."""
     client = await make_client(send, store=store, caller_header="X-User")
     place = await ask(client, 500)
 

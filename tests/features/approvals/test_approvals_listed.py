@@ -43,7 +43,7 @@ async def test_a_list_is_read_page_by_page(make_client: MakeClient) -> None:
 
 
 async def test_the_link_of_a_page_is_a_path(make_client: MakeClient) -> None:
-    """As `Location` is, whatever name the client knows the server by."""
+    """As `Location` is, no matter what name the client knows the server by."""
     client = await make_client(sign)
     for number in "12":
         await _ask(client, number)

@@ -82,7 +82,7 @@ ASKING: list[Any] = [
 
 @pytest.mark.parametrize("policy", ASKING)
 async def test_a_call_waits_for_a_person(policy: Any) -> None:
-    """Whatever the policy says but exactly False."""
+    """No matter what the policy says, unless it is exactly False."""
     with pytest.raises(ApprovalRequired) as caught:
         await _run(_deleting(requires_approval=policy), order="7")
 
@@ -114,7 +114,7 @@ async def test_an_approved_call_runs_without_asking(policy: Any) -> None:
 
 
 async def test_plain_arguments_have_to_be_approved_too() -> None:
-    """In process there is nobody else to ask than whoever calls."""
+    """In process there is nobody else to ask than the caller."""
     delete = _deleting(requires_approval=True)
 
     with pytest.raises(ApprovalRequired):

@@ -148,7 +148,7 @@ async def test_who_rejects_changes_no_arguments(desk: Desk) -> None:
 
 @pytest.mark.parametrize("first", [APPROVE, Decision(decision="reject")], ids=["approve", "reject"])
 async def test_a_second_decision_is_refused(desk: Desk, first: Decision) -> None:
-    """Also by whoever made the first."""
+    """Also by the person who made the first."""
     waiting = await desk.ask("delete", order=7)
     await desk.decide(waiting, first)
 
@@ -157,7 +157,7 @@ async def test_a_second_decision_is_refused(desk: Desk, first: Decision) -> None
 
 
 async def test_of_two_people_at_once_one_decides(desk: Desk) -> None:
-    """The call runs once, whoever's arguments are checked first."""
+    """The call runs once, no matter whose arguments are checked first."""
     waiting = await desk.ask("delete", order=7)
 
     first, second = await asyncio.gather(
@@ -252,7 +252,7 @@ async def test_a_call_with_objects_of_this_process_can_be_rejected_but_not_run(d
 
 
 async def test_a_call_for_which_there_is_no_room_waits_on_as_it_came(desk: Desk) -> None:
-    """Whoever decides next decides about the call that would run."""
+    """The next decision is about the call that would run."""
     waiting = await desk.ask("delete", order=7)
     full = Pipeline(
         desk.registry,

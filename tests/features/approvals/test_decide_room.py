@@ -55,7 +55,7 @@ FIFTY = Decision(decision="approve", args={"amount": 50})
 
 
 async def test_a_call_is_paid_as_shown_though_an_edit_of_it_found_no_room(desk: Desk) -> None:
-    """An edit that could not be carried out is not shown, and whoever approves next approves what they see."""
+    """An edit that could not be carried out is not shown, and the next who approves approves what they see."""
     till = Till(desk)
     waiting = await desk.ask("pay", amount=500)
     pipeline, paying = await till.occupy(Limits(queue=0))

@@ -1,4 +1,4 @@
-"""Whoever decides, decides about the question that they have seen."""
+"""A person decides about the question that they have seen."""
 
 from collections.abc import Awaitable, Callable
 

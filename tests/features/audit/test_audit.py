@@ -129,7 +129,7 @@ async def test_a_refusal_to_approve_ones_own_call_is_written_down(client: httpx.
 
 
 async def test_the_audit_takes_a_scope(client: httpx.AsyncClient, headers: Any) -> None:
-    """That of whoever operates the server."""
+    """That of the operator of the server."""
     assert (await client.get("/audit", headers=headers["eve"])).status_code == 403
     assert (await client.get("/audit?acton=denied", headers=headers["oscar"])).status_code == 422
 

@@ -1,4 +1,4 @@
-"""An answer that is given again says so, whichever way it was asked for."""
+"""An answer that is given again says so, no matter which way it was asked for."""
 
 import asyncio
 from typing import Any

@@ -62,7 +62,7 @@ def test_what_differs_is_written_differently() -> None:
     ],
 )
 def test_what_is_the_same_is_written_the_same(one: Any, other: Any) -> None:
-    """Whatever order it was made in."""
+    """No matter in what order it was made."""
     assert write_exactly(one) == write_exactly(other)
 
 

@@ -39,7 +39,7 @@ async def test_a_remembered_call_is_answered_in_time(serve: MakeClient, headers:
 
 
 async def test_a_call_that_goes_on_alone_ends_in_time(serve: MakeClient) -> None:
-    """Whoever asks for it later finds how; so does a repetition of it."""
+    """A caller who asks for it later finds how; so does a repetition of it."""
     client = await serve(wait_for)
 
     accepted = await client.post(f"/tool_calls?{SHORT}", json=_call(), headers=ASYNC)

@@ -135,7 +135,7 @@ async def test_headers_that_cannot_be_heeded_are_refused(serve: MakeClient, head
 async def test_of_headers_that_do_not_fit_those_that_came_are_named(
     serve: MakeClient, headers: dict[str, str], named: str
 ) -> None:
-    """Whoever sent a key looks for nothing that is wrong with another header."""
+    """A caller who sent a key looks for nothing that is wrong with another header."""
     client = await serve(charge)
 
     refused = (await send(client, "charge", headers={**headers, "Accept": "text/event-stream"}, order="a")).json()
@@ -235,7 +235,7 @@ async def test_a_call_whose_approval_expires_has_ended(serve: MakeClient) -> Non
 
 
 async def test_a_hidden_tool_is_an_unknown_one(serve: MakeClient) -> None:
-    """Whoever may not see it learns nothing from how its call would be run."""
+    """A caller who may not see it learns nothing from how its call would be run."""
     hidden = make_tool(is_enabled=False)(charge.func or charge.coroutine)
     client = await serve(hidden)
 

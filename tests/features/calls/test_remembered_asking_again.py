@@ -122,7 +122,7 @@ async def test_cancelled_before_it_began_it_says_by_whom(serve: MakeClient, stor
 async def test_expired_there_it_says_what_ran_and_that_it_had_begun(
     serve: MakeClient, approval_clock: Clock, store: str
 ) -> None:
-    """Whatever its tool does at first."""
+    """No matter what its tool does at first."""
     client = await serve(ship, store=store, caller_header="X-User", approval_ttl=60)
     place = await hold_again(client, ASYNC)
     approval_clock.now += 60

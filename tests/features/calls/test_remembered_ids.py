@@ -39,7 +39,7 @@ async def test_ids_are_those_of_their_conversation(serve: MakeClient) -> None:
 
 
 async def test_so_many_wait_for_a_call_that_was_sent_before(make_client: MakeClient) -> None:
-    """In whatever form it was sent again; more are told to come later, and of all of them it runs once."""
+    """In any form in which it was sent again; more are told to come later, and of all of them it runs once."""
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     @tool(idempotency="tool_call_id")

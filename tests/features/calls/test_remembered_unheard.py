@@ -31,7 +31,7 @@ async def app(request: pytest.FixtureRequest) -> AsyncIterator[Application]:
 
 @pytest.mark.parametrize("header", [("prefer", "wait=60"), ("idempotency-key", "a")])
 async def test_who_hangs_up_is_waited_for_no_more(app: Application, header: tuple[str, str]) -> None:
-    """The request ends; the call goes on, and whoever asks for it has its answer."""
+    """The request ends; the call goes on, and a caller who asks for it has its answer."""
     peer = Peer((CALL,))
     asking = asyncio.ensure_future(app(scope_of("POST", "/tool_calls", sized(CALL, header)), peer.receive, peer.send))
     await until(lambda: RAN["a"] > 0)

@@ -94,7 +94,7 @@ async def test_the_head_is_that_of_the_whole(make_client: MakeClient) -> None:
 
 @pytest.mark.parametrize(("headers", "status"), [({HEADER: "ann"}, 200), ({HEADER: "bob"}, 404), ({}, 404)])
 async def test_a_content_is_its_callers_own(make_client: MakeClient, headers: dict[str, Any], status: int) -> None:
-    """To others it does not exist, whatever they have."""
+    """To others it does not exist, no matter what they have."""
     client = await make_client(read_log, caller_header=HEADER)
     url = await _cut(client, **{HEADER: "ann"})
     etag = (await client.get(url, headers={HEADER: "ann"})).headers["ETag"]

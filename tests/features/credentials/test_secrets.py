@@ -87,7 +87,7 @@ def test_an_empty_variable_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     "name", ["SMS_KEY", "", ".", "a/b", "a\0b"], ids=["missing", "empty", "folder", "deep", "null"]
 )
 def test_a_secret_that_is_nowhere_is_none(tmp_path: Path, name: str) -> None:
-    """Whatever it is called."""
+    """No matter what it is called."""
     assert secrets_in(tmp_path)(name) is None
 
 

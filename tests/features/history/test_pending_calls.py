@@ -1,4 +1,4 @@
-"""What is noted of a call is what was sent, whatever its tool makes of that."""
+"""What is noted of a call is what was sent, no matter what its tool makes of that."""
 
 import json
 from typing import Any
@@ -56,7 +56,7 @@ SENT = {"options": {"size": 1}, "rows": [["a"], {"b": None}]}
     ids=["object", "text", "mended text"],
 )
 async def test_containers_are_kept_as_they_were_sent(make_client: MakeClient, body: dict[str, Any]) -> None:
-    """In whatever form they came."""
+    """No matter in which form they came."""
     assert await list_args(make_client, body) == {"options": {"size": 1}, "rows": [["a"], {"b": None}]}
 
 

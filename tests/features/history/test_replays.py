@@ -47,7 +47,7 @@ async def _send_once(client: Any, name: str, **headers: str) -> str:
 
 
 async def test_a_call_is_run_again_with_all_that_came_with_it(serve: MakeClient) -> None:
-    """It is a new call that names the old one, for whoever asks for it."""
+    """It is a new call that names the old one, for the caller who asks for it."""
     client = await serve(look_up, caller_header="X-User")
     first = await _send_once(client, "look_up", **{"X-User": "ann"})
 

@@ -46,7 +46,7 @@ async def server(database: Database, clock: Clock) -> AsyncIterator[Server]:
 
 
 async def test_what_is_being_approved_has_expired_once_its_call_has_ended(server: Server, clock: Clock) -> None:
-    """Whoever approves is told so, and nothing runs."""
+    """Anyone who approves is told so, and nothing runs."""
     entry = await server.wait_for_person(await server.submit("pay"))
     assert entry.approval_id is not None
     gate = server.database.shut("change_approval")

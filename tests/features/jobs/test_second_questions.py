@@ -31,7 +31,7 @@ async def server(database: Database) -> AsyncIterator[Server]:
 
 
 async def test_a_call_that_has_no_room_to_ask_again_fails(server: Server) -> None:
-    """Whoever decided is told so too."""
+    """The one who decided is told so too."""
     entry = await server.wait_for_person(await server.submit("ask_more"))
     assert entry.approval_id is not None
 

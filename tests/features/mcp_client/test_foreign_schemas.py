@@ -1,4 +1,4 @@
-"""The schemas of MCP servers are taken over whatever their draft, and nothing that they name is fetched."""
+"""The schemas of MCP servers are taken over in any draft, and nothing that they name is fetched."""
 
 import json
 import socket

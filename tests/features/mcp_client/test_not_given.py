@@ -29,7 +29,7 @@ def tagged(tag: str, **properties: Any) -> dict[str, Any]:
 
 TREE = describe(size=NUMBER, next={"$ref": "#/$defs/Tree"})
 CASES: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
-    # Defaults, whatever they are and wherever they stand.
+    # Defaults, no matter what they are and where they stand.
     (describe(a=UNSAID), {}, {}),
     (describe(a=OPTIONAL), {}, {}),
     (describe(a=NUMBER), {}, {}),

@@ -132,7 +132,7 @@ async def test_blocks_of_every_kind_come_through(make_client: MakeClient) -> Non
 
 
 async def test_structured_results_go_out_again(make_client: MakeClient) -> None:
-    """With their schema, whatever the text beside them says."""
+    """With their schema, no matter what the text beside them says."""
     client = await connect(make_client)
     sent = write("tools/call", name="kit__add", arguments={"a": 2, "b": 3})
     listing = write("tools/list")

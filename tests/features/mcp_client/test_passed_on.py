@@ -44,7 +44,7 @@ async def test_results_go_out_over_mcp_as_they_came(client: httpx.AsyncClient) -
     for name, said in saying.RESULTS.items():
         expected = {"isError": False, **said}
         if not said["content"]:
-            # Whoever takes no values reads them as text.
+            # Tools that take no values read them as text.
             words = next((f'{{"{key}": {value}}}' for key, value in said.get("structuredContent", {}).items()), SILENT)
             expected["content"] = [saying.text(words)]
         if name in NOTES:

@@ -100,7 +100,7 @@ def test_a_changed_title_waits(file: PinFile, schema_only: bool) -> None:
     ],
 )
 def test_no_line_of_a_change_is_hidden(file: PinFile, added: str, shown: str) -> None:
-    """Whatever it begins with, and whatever it would make a terminal do."""
+    """No matter what it begins with, and what it would make a terminal do."""
     compare(file, OLD)
     compare(file, replace(OLD, description=f"{OLD.description}\n{added}"))
 

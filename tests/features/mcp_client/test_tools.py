@@ -43,7 +43,7 @@ def test_results_are_described_where_their_schema_is_one() -> None:
 
 
 async def test_what_is_the_callers_goes_with_the_call(make_client: MakeClient) -> None:
-    """It is asked for where it is missing, of whoever can supply it."""
+    """It is asked for where it is missing, of the one who can supply it."""
     tool: Any = make({"Authorization": "Bearer ${secret:PAT}", "X-User": "${header:X-Caller}"})
     client = await make_client(tool, secrets_key=SECRETS_KEY)
     call = {"name": "a__see", "args": {"_sidecall_headers": {}, "word": "x"}, "id": "1"}

@@ -133,7 +133,7 @@ async def test_arguments_that_do_not_fit_are_refused(client: httpx.AsyncClient) 
 
 
 async def test_a_decision_is_about_one_call_of_one_caller(client: httpx.AsyncClient) -> None:
-    """Whatever of it the client changes, it is refused."""
+    """A change by the client is refused, no matter which."""
     yes = answer(await call(client), "accept")
 
     changed = [

@@ -1,4 +1,4 @@
-"""Whichever door a call comes in by, it has the same limits, leaves the same record, and is let in or not alike."""
+"""By each door a call has the same limits, leaves the same record, and is let in or not alike."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -45,7 +45,7 @@ async def read_mail(folder: str) -> str:
 
 @pytest.mark.parametrize(("first", "second"), [*permutations(DOORS, 2)])
 async def test_there_is_one_place_for_calls(make_client: MakeClient, first: str, second: str) -> None:
-    """Whoever comes by another door finds it taken."""
+    """A call that comes by another door finds it taken."""
     is_running, is_over = asyncio.Event(), asyncio.Event()
 
     @tool

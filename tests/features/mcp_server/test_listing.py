@@ -47,7 +47,7 @@ async def test_a_tool_says_that_its_calls_may_wait(make_client: MakeClient) -> N
 
 
 async def test_the_list_is_that_of_the_other_door(make_client: MakeClient) -> None:
-    """As `GET /tools?format=mcp` has it, with how long it holds; whoever asks is answered the same."""
+    """As `GET /tools?format=mcp` has it, with how long it holds; all who ask are answered the same."""
     client = await make_client(first, second, third)
 
     result = (await ask(client, "tools/list")).json()["result"]
@@ -117,7 +117,7 @@ async def test_a_cursor_that_leads_nowhere_is_refused(make_client: MakeClient, c
     ],
 )
 async def test_other_lists_are_answered(make_client: MakeClient, method: str, name: str, length: int) -> None:
-    """Many clients ask for all of them, whatever a server offers."""
+    """Many clients ask for all of them, no matter what a server offers."""
     client = await make_client(first)
 
     result = (await ask(client, method)).json()["result"]

@@ -86,7 +86,7 @@ async def test_a_header_that_says_the_same_is_taken(
 async def test_a_header_that_says_something_else_is_refused(
     make_client: MakeClient, args: dict[str, Any], headers: list[tuple[str, str]]
 ) -> None:
-    """Whoever has routed by it would have been misled."""
+    """A gateway that has routed by it would have been misled."""
     status, answer = await call(make_client, args, *headers)
 
     assert (status, answer["error"]["code"]) == (400, -32020)

@@ -1,4 +1,4 @@
-"""The schemas of a document are read in whatever words they are written, and nothing that they name is fetched."""
+"""The schemas of a document are read in each draft's words, and nothing that they name is fetched."""
 
 import json
 import socket

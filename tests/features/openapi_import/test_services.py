@@ -164,7 +164,7 @@ async def test_a_private_service_is_fetched_from(make_client: MakeClient, pets: 
 
 
 async def test_a_credential_for_no_scheme_stops_the_start(make_client: MakeClient, tmp_path: Path) -> None:
-    """Lest calls go out without it."""
+    """So that no calls go out without it."""
     services = write(tmp_path, shop={"document": "things.json", "auth": {"kee": "${secret:SHOP}"}})
 
     with pytest.raises(DefinitionError, match=r"no security scheme 'kee' for `auth`; those of it are: key\."):

@@ -1,4 +1,4 @@
-"""Calls are counted before anything is done for them, whichever way they come."""
+"""Calls are counted before anything is done for them, no matter which way they come."""
 
 from collections.abc import Mapping
 from typing import Any

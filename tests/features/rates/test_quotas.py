@@ -70,7 +70,7 @@ async def test_all_calls_of_a_quota_may_come_at_once(text: str) -> None:
 
 
 async def test_calls_come_back_evenly() -> None:
-    """One every three seconds, whatever was refused meanwhile."""
+    """One every three seconds, no matter what was refused meanwhile."""
     counted = Counted("20/minute")
     counted.calls(25)
 
@@ -121,7 +121,7 @@ async def test_scopes_do_not_make_another_caller() -> None:
     [
         (0, 0, 4, 0),
         (1, 0, 3, 15),
-        (1, 0.5, 3, 15),  # rounded up, lest a client comes too early
+        (1, 0.5, 3, 15),  # rounded up, so that no client comes too early
         (3, 0, 1, 15),
         (4, 0, 0, 15),
         (9, 0, 0, 15),
@@ -165,7 +165,7 @@ async def test_asking_what_is_left_costs_nothing() -> None:
 
 
 async def test_names_that_are_made_up_take_no_more_room() -> None:
-    """The 10,000 who called last are remembered; whoever is forgotten begins anew."""
+    """The 10,000 who called last are remembered; a caller that is forgotten begins anew."""
     counted = Counted("2/hour")
     counted.calls(2, ANN)
     counted.calls(1, BOB)

@@ -77,7 +77,7 @@ async def test_an_exit_code_can_be_an_answer(make_client: MakeClient) -> None:
 
 
 async def test_output_is_json_where_a_type_says_so(make_client: MakeClient) -> None:
-    """Any says nothing: it is a text then, whatever stands in it."""
+    """Any says nothing: it is a text then, no matter what stands in it."""
     open_once()
     client = await make_client(echo_any, echo_number)
     calls = [("echo_any", "[1"), ("echo_any", "[1]"), ("echo_number", "7"), ("echo_number", "x")]

@@ -75,7 +75,7 @@ CASES = [
 
 
 async def test_a_session_survives_each_command(session: Session) -> None:
-    """Whatever a command does, it is answered, and the next finds the folder and the variables as they were."""
+    """A command is answered, no matter what it does, and the next finds the folder and variables as they were."""
     await session.run("mkdir kept && cd kept && export KEPT='a b'")
     found = []
     for command, _, printed in CASES:

@@ -1,4 +1,4 @@
-"""No way leads out of a sandbox, of whichever kind it is."""
+"""No way leads out of a sandbox, of any kind."""
 
 import os
 import socket

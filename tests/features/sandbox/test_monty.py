@@ -1,4 +1,4 @@
-"""Code of models in Monty ends with an answer that they can go on with, whatever it does."""
+"""Code of models in Monty ends with an answer that they can go on with, no matter what it does."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path

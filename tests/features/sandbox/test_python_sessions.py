@@ -33,7 +33,7 @@ def count_pythons() -> int:
 
 
 async def test_a_session_that_nobody_uses_ends(tmp_path: Path) -> None:
-    """With its process; whoever comes back is told that names are gone."""
+    """With its process; a model that comes back is told that names are gone."""
     sessions = Sessions(tmp_path, 16, 0.05)
     before = count_pythons()
     await sessions.run("x = 41")

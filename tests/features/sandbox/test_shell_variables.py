@@ -1,4 +1,4 @@
-"""What a shell says of its variables is read as data, whatever a program has written in its place."""
+"""What a shell says of its variables is read as data, no matter what a program has written in its place."""
 
 import subprocess
 

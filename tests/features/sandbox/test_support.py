@@ -73,7 +73,7 @@ def test_why_no_bubblewrap_is_used_is_said(
 async def test_a_bubblewrap_that_takes_its_time_holds_up_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is asked for its version beside whatever goes on."""
+    """It is asked for its version beside what goes on."""
     monkeypatch.setattr(bubblewrap, "PATH", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -227,7 +227,7 @@ class Own:
 
 @pytest.mark.parametrize("own", [Own(), InMemoryStore()], ids=["sync", "LangGraph's"])
 async def test_a_store_of_ones_own_reaches_the_tool_as_it_is(own: Any) -> None:
-    """With whatever else it can do."""
+    """With all else that it can do."""
     given: list[Any] = []
 
     @tool

@@ -73,7 +73,7 @@ async def answer() -> ToolMessage:
 async def test_every_call_is_counted_once_by_its_outcome(
     make_client: MakeClient, offered: Any, args: Any, outcome: str
 ) -> None:
-    """Whoever is told of it, the model or the calling program."""
+    """No matter who is told of it, the model or the calling program."""
     client = await make_client(offered)
     name = offered.compiled.name
 

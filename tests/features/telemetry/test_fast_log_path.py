@@ -106,7 +106,7 @@ def say(make_client: MakeClient, monkeypatch: pytest.MonkeyPatch) -> Callable[..
     ids=["bare", "with content", "with more secrets", "with own fields as secrets"],
 )
 async def test_both_ways_write_the_same_line(tmp_path: Path, say: Any, call: Any, settings: Any) -> None:
-    """The same fields in the same order, whatever is in them."""
+    """The same fields in the same order, no matter what is in them."""
     straight_on = await say(tmp_path / "straight", call, **settings)
     around = await say(tmp_path / "around", call, logging.NullHandler(), **settings)
 
@@ -202,7 +202,7 @@ def _stop(_: logging.Handler) -> Any:
     ],
 )
 def test_no_line_goes_straight_past_somebody_who_has_a_say(tmp_path: Path, change: Any) -> None:
-    """Whatever is changed, and whenever."""
+    """No matter what is changed, and when."""
     way = FastLogPath(logger, logging.INFO, Redaction())
     with _logging(tmp_path / "log", JsonLines()) as handler:
         assert way.find() is not None

@@ -20,7 +20,7 @@ from sidecall.features.telemetry.redact import LineFields, Redaction, Stamps, fi
     ],
 )
 def test_times_are_written_as_iso_8601_has_them(moment: float, written: str) -> None:
-    """Whatever second was written before."""
+    """No matter what second was written before."""
     stamps = Stamps()
 
     assert [stamps.write(1.0), stamps.write(moment), stamps.write(moment)][1:] == [written, written]

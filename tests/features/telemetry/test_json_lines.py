@@ -1,4 +1,4 @@
-"""A line is JSON in ASCII, whatever it says."""
+"""A line is JSON in ASCII, no matter what it says."""
 
 import datetime
 from typing import Any

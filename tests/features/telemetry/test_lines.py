@@ -147,7 +147,7 @@ async def test_each_call_is_a_line_where_that_is_wanted(
 
 
 async def test_lines_name_the_caller(make_client: MakeClient, log_as: Any) -> None:
-    """Where a gateway says who that is, whatever became of the call."""
+    """Where a gateway says who that is, no matter what became of the call."""
     log = log_as(as_json=True)
     client = await make_client(login, log_calls=True, caller_header="X-User")
     args = {"user": "ada", "password": "canary-4711"}

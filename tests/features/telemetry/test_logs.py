@@ -187,7 +187,7 @@ def test_a_terminal_is_told_of_colors(log_as: Any, monkeypatch: pytest.MonkeyPat
 
 
 def test_warnings_and_oddities_are_lines_too(log_as: Any) -> None:
-    """Whatever a library hands over can be said in JSON."""
+    """All that a library hands over can be said in JSON."""
     log = log_as(as_json=True)
 
     with warnings.catch_warnings():

@@ -96,7 +96,7 @@ def test_executors_are_read_when_prometheus_asks() -> None:
 
 
 def test_a_gauge_is_read_at_each_scrape() -> None:
-    """Whoever has a number says where it is."""
+    """A class that has a number says where it is."""
     metrics = Metrics()
     waiting = [1, 2, 3]
     metrics.add_gauge("sidecall_queue_length", "Calls that wait.", lambda: len(waiting))

@@ -66,5 +66,5 @@ def test_fields_that_only_sound_like_it_are_shown(name: str) -> None:
     ],
 )
 def test_values_are_made_fit_for_a_line(value: Any, shown: Any) -> None:
-    """Whatever a model or a tool came up with."""
+    """No matter what a model or a tool came up with."""
     assert REDACTION.redact(value) == shown

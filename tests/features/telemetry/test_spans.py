@@ -1,4 +1,4 @@
-"""Each call is a span, named after the conventions for generative AI, in the trace of whoever asked for it."""
+"""Each call is a span, named after the conventions for generative AI, in the trace of its caller."""
 
 import asyncio
 import json
@@ -89,7 +89,7 @@ async def test_a_span_names_the_conversation(run_watched: Run, recorded: Redacti
 
 
 async def test_long_attributes_are_cut(run_watched: Run) -> None:
-    """Whoever calls may make them as long as a body."""
+    """Callers may make them as long as a body."""
     traced = Traced(Redaction())
     long = "i" * 1_000_000
     request = write_request("login", {"user": [["v" * 1000] * 50] * 50, "password": "canary-4711"}, id=long)

@@ -66,7 +66,7 @@ print(sys.stdout.isatty(), sys.stderr.fileno(), sys.stdout.encoding, count_dropp
 
 
 def test_a_process_that_is_forked_off_writes_for_itself() -> None:
-    """Nothing twice, nothing lost, whatever way it ends."""
+    """Nothing twice, nothing lost, no matter how it ends."""
     script = """
 import warnings
 warnings.simplefilter("ignore")  # Newer Pythons warn of forking beside threads.

@@ -56,5 +56,5 @@ def test_an_answer_in_time_is_taken() -> None:
 
 
 def test_another_exporter_is_left_alone() -> None:
-    """Whatever it sends with."""
+    """No matter what it sends with."""
     bound_requests(object())

@@ -79,7 +79,7 @@ def test_small_lines_count_with_what_they_take(pipe: tuple[int, int]) -> None:
 
 
 def test_lines_for_nobody_are_dropped(pipe: tuple[int, int]) -> None:
-    """Whoever has read them is gone."""
+    """The process that has read them is gone."""
     told: SimpleQueue[int] = SimpleQueue()
     writer = LineWriter(pipe[1], 100_000, told.put)
     os.close(pipe[0])

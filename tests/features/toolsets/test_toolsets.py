@@ -60,7 +60,7 @@ async def _list(client: httpx.AsyncClient, headers: dict[str, str], query: str =
 
 @BOTH_WAYS
 async def test_each_caller_sees_its_toolset(make_client: MakeClient, file: Path) -> None:
-    """By names, patterns and tags, without some; of whoever has none nothing is hidden; the second time too."""
+    """By names, patterns and tags, without some; from callers without one nothing is hidden; the second time too."""
     client = await make_client(*TOOLS, toolsets=file, **HEADERS)
 
     for _ in range(2):

@@ -34,5 +34,5 @@ def test_no_entries(text: str) -> None:
     [("localhost", True), ("10.0.0.7", True), ("[::1]", True), ("hooks.example.com", False), ("*.localhost", False)],
 )
 def test_only_who_names_an_address_means_it(text: str, is_address: bool) -> None:
-    """A name may be pointed anywhere by whoever has it."""
+    """A name may be pointed anywhere by its owner."""
     assert AllowedHost.parse(text).is_address is is_address

@@ -87,7 +87,7 @@ async def test_only_2xx_is_heard(sender: Sender, status: int, is_final: bool) ->
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("late"), httpx.ConnectError("refused"), httpx.ReadError("cut")])
 @respx.mock
 async def test_what_breaks_off_may_be_sent_again(sender: Sender, error: httpx.HTTPError) -> None:
-    """Whatever it is."""
+    """No matter what it is."""
     respx.post("https://hooks.example.com/a?b=c").mock(side_effect=error)
 
     with pytest.raises(NotSent, match=type(error).__name__) as caught:

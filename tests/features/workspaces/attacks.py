@@ -8,7 +8,7 @@ from pathlib import Path
 from sidecall.features.workspaces.workspace import Workspace
 from tests.features.workspaces.conftest import SECRET
 
-# Texts that are no paths into a workspace, whatever lies there.
+# Texts that are no paths into a workspace, no matter what lies there.
 TEXTS = [
     "..",
     "../outside/secret",

@@ -104,7 +104,7 @@ def _come_between(monkeypatch: pytest.MonkeyPatch, name: str, step: Callable[[],
 
 
 def test_of_files_of_one_name_the_last_is_there(places: Workspaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in any folder; whoever wants to be the only one is told of the other."""
+    """As in any folder; one who wants to be the only one is told of the other."""
     workspace, other = places.open("a", "one"), places.open("a", "one")
 
     _come_between(monkeypatch, "a", lambda: other.write_bytes("a", b"first"))
@@ -117,7 +117,7 @@ def test_of_files_of_one_name_the_last_is_there(places: Workspaces, monkeypatch:
 
 
 def test_files_of_one_name_that_come_at_once_are_whole(places: Workspaces) -> None:
-    """Whichever is the last."""
+    """No matter which is the last."""
     workspace = places.open("a", "one")
 
     _work(*(lambda number, who=who: workspace.write_bytes(f"a{number}", who * 1000) for who in (b"1", b"2", b"3")))
@@ -126,7 +126,7 @@ def test_files_of_one_name_that_come_at_once_are_whole(places: Workspaces) -> No
 
 
 def test_a_folder_that_is_deleted_meanwhile_is_made_again(places: Workspaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever writes into it is not told that there is nothing; whoever makes no folders is."""
+    """Those that write into it are not told that there is nothing; those that make no folders are."""
     workspace, other = places.open("a", "one"), places.open("a", "one")
 
     _come_between(monkeypatch, "c", lambda: other.delete("a"))

@@ -1,4 +1,4 @@
-"""Paths, links and special files that would lead out of a workspace: all are refused, whatever is tried with them."""
+"""Paths, links and special files that would lead out of a workspace: all are refused for each use."""
 
 import os
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.features.workspaces.conftest import SECRET
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: ascii(path[:40]))
 def test_a_path_that_leads_out_is_refused(workspace: Workspace, path: str) -> None:
-    """Whatever it is used for, and before anything is looked at."""
+    """No matter what it is used for, and before anything is looked at."""
     for name, use in {**USES, "delete": Workspace.delete}.items():
         with pytest.raises(WorkspaceError) as caught:
             use(workspace, path)

@@ -130,7 +130,7 @@ def test_counting_ends_where_there_are_too_many_bytes(workspace: Workspace, monk
 def test_a_full_workspace_is_not_counted_again_before_it_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each call opens it anew; a file that goes, in whatever way, has it counted again."""
+    """Each call opens it anew; a file that goes, no matter how, has it counted again."""
     places = Workspaces(tmp_path / "root", FEW)
     folder = places.open("a", "one").directory / "a"
     folder.mkdir()

@@ -24,7 +24,7 @@ def grow_older(workspace: Workspace, seconds: float) -> None:
 
 
 def test_each_tenant_and_conversation_has_its_own(places: Workspaces) -> None:
-    """Under a name that says neither, whatever they are called."""
+    """Under a name that says neither, no matter what they are called."""
     pairs = [("a", "b"), ("b", "a"), ("a", "../../x"), ("ab", "c"), ("a", "bc"), ("a", "/etc"), ("a:b", "c")]
     for tenant, conversation in pairs:
         with places.open(tenant, conversation) as workspace:
@@ -55,7 +55,7 @@ def test_one_that_is_not_used_any_more_is_removed(places: Workspaces) -> None:
 
 
 def test_one_that_is_too_old_is_removed_however_much_it_is_used(places: Workspaces) -> None:
-    """Also where nobody has swept: whoever opens it gets a new one."""
+    """Also where nobody has swept: anyone who opens it gets a new one."""
     workspace = places.open("a", "old")
     workspace.write_bytes("a", b"1")
     (workspace.directory.parent / "lease").write_text(f'{{"created": {time.time() - 601}}}')

@@ -109,7 +109,7 @@ TOOLS = [by_state, by_agent_state, by_model, by_any, by_base, by_dict, by_list, 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("it", TOOLS, ids=lambda it: it.name)
 async def test_a_tool_finds_messages(make_client: MakeClient, it: Any, form: str) -> None:
-    """Whatever the program has sent, in a call, a batch and in process."""
+    """No matter what the program has sent, in a call, a batch and in process."""
     client = await make_client(*TOOLS)
     call: dict[str, Any] = {"name": it.name, "args": {}, "id": "1", "type": "tool_call"}
     state = {"messages": FORMS[form]}

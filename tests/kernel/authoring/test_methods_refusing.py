@@ -54,5 +54,5 @@ class Refusing:
     ],
 )
 def test_a_method_that_only_refuses_is_known(function: Any, expected: bool) -> None:
-    """By what it does, whatever its source."""
+    """By what it does, no matter where it comes from."""
     assert only_refuses(function) is expected

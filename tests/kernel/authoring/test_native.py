@@ -89,7 +89,7 @@ def test_a_screen_has_a_size() -> None:
 
 
 async def test_a_regular_expression_is_held() -> None:
-    """It has to match the whole text, whichever model calls the tool."""
+    """It has to match the whole text, no matter which model calls the tool."""
     count = tool(input="text", grammar=Grammar("regex", "[0-9]+"))(take_text)
     assert count.compiled.args_schema.flat["properties"]["expression"] == {
         "type": "string",

@@ -30,7 +30,7 @@ def halve(n: int) -> float:
 
 @tool
 def careful(n: int) -> str:
-    """Halve, whatever comes."""
+    """Halve, no matter what comes."""
     try:
         return str(halve.invoke({"n": n}))
     except ZeroDivisionError as error:
@@ -39,7 +39,7 @@ def careful(n: int) -> str:
 
 @tool
 async def careful_too(n: int) -> str:
-    """Halve, whatever comes."""
+    """Halve, no matter what comes."""
     try:
         return str(await halve.ainvoke({"n": n}))
     except ZeroDivisionError as error:
@@ -241,7 +241,7 @@ def test_what_may_be_a_models_is_not_taken() -> None:
 
 
 async def test_nothing_hidden_is_taken_over_http(make_client: MakeClient) -> None:
-    """Whatever the form of the call."""
+    """In any form of the call."""
     client = await make_client(read_who)
 
     answer = await client.post("/tool_calls", json={"name": "read_who", "args": {"q": "a", "who": "root"}})

@@ -49,7 +49,7 @@ def test_what_is_offered_comes_first(more: str, offered: list[str], all_of_them:
 
 
 def test_a_wrong_toolkit_is_named(here: Path) -> None:
-    """Whatever it raises; the tools beside it come before."""
+    """No matter what it raises; the tools beside it come before."""
     module = load_file(write(here / "mine.py", tool_file("one") + KITS + "kit = Raising()"))
     found = tools_of(module)
 

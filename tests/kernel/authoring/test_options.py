@@ -60,7 +60,7 @@ PASSED_ON: list[Any] = [
 
 @pytest.mark.parametrize(("option", "given", "expected"), PASSED_ON)
 def test_each_option_reaches_the_tool(option: str, given: Any, expected: Any) -> None:
-    """Whatever way it is written in."""
+    """No matter how it is written."""
 
     class Worker(BaseTool):
         name: str = "work"

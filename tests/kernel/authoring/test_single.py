@@ -49,7 +49,7 @@ async def test_one_text_is_handed_over(made: Tool, args: dict[str, Any], content
 
 
 async def test_more_than_one_is_refused_with_langchains_words() -> None:
-    """Whatever says what there may be."""
+    """No matter what says what there may be."""
 
     class Two(BaseModel):
         a: str

@@ -119,7 +119,7 @@ def test_what_is_missing_is_said(make: Any, expected: str) -> None:
     ],
 )
 async def test_a_single_input_tool_shows_the_model_one_text(made: Tool, answer: str) -> None:
-    """Called as LangChain calls it, whatever the function's parameter is called."""
+    """Called as LangChain calls it, no matter what the function's parameter is called."""
     assert made.compiled.args_schema.json_schema == {
         "type": "object",
         "properties": {"__arg1": {"type": "string"}},

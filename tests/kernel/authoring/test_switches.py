@@ -1,4 +1,4 @@
-"""A tool is offered by the caller, or by the context of the call, whichever its author asks for."""
+"""A tool is offered by the caller, or by the context of the call, no matter which its author asks for."""
 
 from dataclasses import dataclass
 from typing import Any

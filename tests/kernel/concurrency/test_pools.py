@@ -158,7 +158,7 @@ _OUTSIDE = {
 
 
 def test_the_server_leaves_the_pool_of_the_event_loop_to_tools() -> None:
-    """Whatever a tool does there for long would hold up the server's own work."""
+    """What a tool does there for long would hold up the server's own work."""
     found: Callable[[Any], bool] = _is_default_executor
     users = {name_of(path) for path in SOURCES if any(map(found, ast.walk(ast.parse(path.read_text()))))}
 

@@ -1,4 +1,4 @@
-"""So many at once; whoever has to wait does so fairly."""
+"""So many at once; what has to wait does so fairly."""
 
 import asyncio
 

@@ -127,7 +127,7 @@ def test_a_call_that_waits_is_kept_with_what_a_person_sees_of_it() -> None:
 
 
 def test_a_record_can_be_written_down_in_every_state() -> None:
-    """Whatever has become of the call."""
+    """No matter what has become of the call."""
     waiting = _waiting()
     running = waiting.decide(Decision(decision="approve", args={"order": 8}, reason="Yes."), "eve")
     answered = running.answer(ToolMessage(content="done", tool_call_id="call_1"))

@@ -60,7 +60,7 @@ def test_a_promise_of_a_command_is_recognized(annotation: Any, expected: bool) -
 )
 @pytest.mark.parametrize("alone", [True, False])
 def test_the_message_that_answers_the_call_is_taken_out(message: Any, spoken: MessageParts, alone: bool) -> None:
-    """Of whatever kind it is, alone or in a list."""
+    """Of any kind, alone or in a list."""
     read = read_command("give", Command(update={"seen": 1, "messages": message if alone else [message]}), "c1")
 
     assert (read.answer, read.update, read.goto) == (spoken, {"seen": 1}, [])

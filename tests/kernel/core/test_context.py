@@ -137,7 +137,7 @@ PROGRESS: list[Any] = [
 async def test_a_tool_says_how_far_it_has_come(
     caplog: pytest.LogCaptureFixture, given: Any, heard: dict[str, Any], line: str
 ) -> None:
-    """To whoever listens to the call and to the log, from async tools and from others."""
+    """To the listeners of the call and to the log, from async tools and from others."""
     told: list[Any] = []
     context = _context(signals=Signals(listener=lambda *event: told.append(event)))
 

@@ -62,7 +62,7 @@ async def test_it_is_cancelled_with_its_task() -> None:
 
 
 async def test_what_it_raises_comes_out() -> None:
-    """At whatever step."""
+    """At any step."""
     first, second = futures()
     going = begun(first, second)
     first.set_result(1)
@@ -95,7 +95,7 @@ async def _find(current: CurrentTask) -> bool:
 
 
 async def test_the_task_that_runs_is_found_in_each_task() -> None:
-    """Whichever was found before."""
+    """No matter which was found before."""
     current = CurrentTask()
 
     assert [await asyncio.create_task(_find(current)) for _ in range(3)] == [True] * 3

@@ -43,7 +43,7 @@ def make_context() -> ToolContext:
     ],
 )
 def test_amounts_are_added_as_they_are_written(amounts: list[Any], cost: float) -> None:
-    """Without what binary fractions add, whatever the precision of the author's own decimals."""
+    """Without what binary fractions add, no matter how precise the author's own decimals are."""
     context = make_context()
 
     with localcontext(prec=2):

@@ -106,7 +106,7 @@ async def test_what_the_caller_owes_is_asked_of_the_caller(state: Any, context: 
 
 
 async def test_state_is_checked_against_the_annotated_type() -> None:
-    """A model gets an instance, and Any gets whatever was sent."""
+    """A model gets an instance, and Any gets what was sent."""
 
     @tool
     async def greet(session: Annotated[Session, InjectedState], raw: Annotated[Any, InjectedState("user")]) -> str:

@@ -1,4 +1,4 @@
-"""Whoever does not watch costs nothing and changes nothing."""
+"""An observer that does not watch costs nothing and changes nothing."""
 
 from sidecall.kernel.core.invocation import new_invocation
 from sidecall.kernel.ports.observer import Unobserved

@@ -14,7 +14,7 @@ def test_an_overload_says_why_and_for_how_long() -> None:
 
 
 def test_a_caller_with_too_many_calls_meets_an_overload_of_its_own() -> None:
-    """Whoever deals with the one deals with the other; both are for the calling program."""
+    """A program that deals with the one deals with the other; both are for the calling program."""
     assert TooManyCalls.__mro__[1:3] == (Overloaded, RequestError)
 
 

@@ -15,7 +15,7 @@ def _tool(**options: Any) -> Any:
 
 
 def test_the_defaults() -> None:
-    """Three attempts, soon after one another, whatever the tool raises."""
+    """Three attempts, soon after one another, no matter what the tool raises."""
     retry = Retry()
 
     assert (retry.attempts, retry.wait, retry.max_wait, retry.on) == (3, 0.5, 30.0, (Exception,))

@@ -47,7 +47,7 @@ def _make(heard: list[str]) -> LateExecutor:
 
 
 async def test_one_without_tools_is_never_made() -> None:
-    """Whatever is asked of it but to run something."""
+    """No matter what is asked of it, but to run something."""
     heard: list[str] = []
     late = _make(heard)
 

@@ -122,7 +122,7 @@ def test_a_call_that_is_taken_back_is_not_waited_for(loop: Any) -> None:
 
 
 def test_nobody_looks_when_there_is_nothing_to_look_after(loop: Any) -> None:
-    """Whoever begins next is told that it has to be looked after again."""
+    """The next that begins is told that it has to be looked after again."""
     [first] = _jobs(1)
     sharing = Sharing()
     sharing.begin(Inbox(), first, loop)

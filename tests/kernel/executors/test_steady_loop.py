@@ -1,4 +1,4 @@
-"""An event loop ends when what it is run for ends, whatever is scheduled on it."""
+"""An event loop ends when what it is run for ends, no matter what is scheduled on it."""
 
 import asyncio
 import gc

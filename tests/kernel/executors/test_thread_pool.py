@@ -188,7 +188,7 @@ def test_any_event_loop_may_call() -> None:
 
 
 async def test_the_parts_of_a_generator_are_said_as_they_come() -> None:
-    """To whoever listens, from the thread."""
+    """To the listeners, from the thread."""
     heard: list[object] = []
 
     @tool

@@ -176,7 +176,7 @@ async def test_malformed_json_is_located(make_client: MakeClient) -> None:
 
 @pytest.mark.parametrize(("body", "status"), [(padded(100_000), 200), (padded(100_000)[:-1] + b"!", 400)])
 async def test_large_bodies_leave_the_collector_as_it_was(make_client: MakeClient, body: bytes, status: int) -> None:
-    """It is held back while they are parsed, whatever comes of that."""
+    """It is held back while they are parsed, no matter what comes of that."""
     client = await make_client(echo)
     response = await client.post("/tool_calls", content=body, headers={"Content-Type": "application/json"})
 

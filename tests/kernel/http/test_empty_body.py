@@ -49,7 +49,7 @@ async def _find_paths(client: Any) -> list[str]:
 @pytest.mark.parametrize("headers", DECLARED)
 @pytest.mark.parametrize("chunks", [None, (), (b"", b"")], ids=["none", "chunked", "empty chunks"])
 async def test_no_bytes_are_no_body(make_client: MakeClient, chunks: Any, headers: dict[str, str]) -> None:
-    """Whatever they are declared as, with a length of 0 and in chunks."""
+    """No matter what they are declared as, with a length of 0 and in chunks."""
     client = await make_client(count)
 
     for path in await _find_paths(client):

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is a problem or a message, never a crash."""
+"""No matter what is sent, the answer is a problem or a message, never a crash."""
 
 import json
 from typing import Any

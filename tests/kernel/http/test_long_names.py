@@ -1,4 +1,4 @@
-"""What a caller has made up is repeated in part, however long it is, by whatever way it comes."""
+"""What a caller has made up is repeated in part, however long it is, no matter how it comes."""
 
 from typing import Any
 

@@ -94,7 +94,7 @@ async def test_a_client_that_went_at_once_is_missed_soon(peer: Peer) -> None:
 
 
 async def test_only_its_going_counts(peer: Peer) -> None:
-    """Whatever else the server has to say."""
+    """No matter what else the server has to say."""
     peer.messages += [{"type": "http.request", "body": b"", "more_body": False}] * 3
     running().call_later(0.2, peer.gone.set)
 

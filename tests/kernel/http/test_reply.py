@@ -1,4 +1,4 @@
-"""An answer that is ready is the same bytes, whoever sends it."""
+"""An answer that is ready is the same bytes, no matter who sends it."""
 
 import pytest
 

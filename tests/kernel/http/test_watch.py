@@ -1,4 +1,4 @@
-"""Each request is counted by its route and status, and logged where that is wanted, whoever refuses it."""
+"""Each request is counted by its route and status, and logged where that is wanted, no matter who refuses it."""
 
 import logging
 from pathlib import Path

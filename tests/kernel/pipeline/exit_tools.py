@@ -194,7 +194,7 @@ def fail(how: How) -> str:
     raise ToolException(how)
 
 
-# Around a tool, on the event loop whatever the executor.
+# Around a tool, on the event loop with each executor.
 guarded = tool("guarded", tool_input_guardrails=[judge_input])(body)
 cancelled = tool("cancelled", tool_input_guardrails=[judge_itself])(body)
 judged = tool("judged", tool_output_guardrails=[judge_output])(lambda how: how)

@@ -49,7 +49,7 @@ async def swallows(until: asyncio.Event) -> str:
 
 
 async def catches_everything(until: asyncio.Event) -> None:
-    """Try again and again, whatever happens."""
+    """Try again and again, no matter what happens."""
     while not until.is_set():
         try:
             await until.wait()

@@ -32,7 +32,7 @@ async def test_the_server_runs_so_many_at_once() -> None:
 
 
 async def test_nobody_overtakes_those_who_wait() -> None:
-    """A place that is free belongs to whoever waits longest, not to whoever comes just then."""
+    """A place that is free belongs to the call that waits longest, not to one that comes just then."""
     server = Server(concurrency=1)
     order: list[str] = []
 
@@ -130,7 +130,7 @@ async def test_a_tool_runs_so_many_at_once() -> None:
 
 
 async def test_a_sequential_tool_runs_alone() -> None:
-    """Whatever else its author allows."""
+    """No matter what else its author allows."""
     server = Server()
 
     assert await began(server.call(ALONE), server.call(ALONE)) == [0, 1]
@@ -156,7 +156,7 @@ async def test_a_tools_place_is_given_back_when_the_server_has_none() -> None:
 
 
 async def test_a_call_that_fails_gives_its_place_back() -> None:
-    """To whoever waits."""
+    """To the call that waits."""
     server = Server(concurrency=1)
 
     async def fail() -> None:

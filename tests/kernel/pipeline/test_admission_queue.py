@@ -1,4 +1,4 @@
-"""So many calls wait for a place, for so long; whoever would have to wait in vain is sent away at once."""
+"""So many calls wait for a place, for so long; one that would have to wait in vain is sent away at once."""
 
 import asyncio
 from typing import Any
@@ -79,7 +79,7 @@ async def test_nobody_waits_beyond_their_own_deadline(seconds: float, waited: fl
     ],
 )
 async def test_a_place_that_is_free_is_taken_at_once(limits: Any, came: Any) -> None:
-    """Whoever finds none has taken nothing."""
+    """A call that finds none has taken nothing."""
     server = Server(**limits)
     first = asyncio.ensure_future(server.call(caller=ANN))
     await asyncio.sleep(0)

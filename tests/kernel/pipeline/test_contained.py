@@ -1,4 +1,4 @@
-"""A call fails alone, whatever class of exception the code of its author raises, and wherever that stands."""
+"""A call fails alone, no matter what class of exception the code of its author raises, and wherever that stands."""
 
 import asyncio
 from contextvars import ContextVar

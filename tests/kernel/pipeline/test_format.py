@@ -1,4 +1,4 @@
-"""Whatever a tool returns becomes JSON, never a repr."""
+"""Everything that a tool returns becomes JSON, never a repr."""
 
 import dataclasses
 import datetime
@@ -241,7 +241,7 @@ async def test_a_result_that_is_no_pair_is_an_output_error(value: Any, kind: str
 
 @pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
 async def test_a_tool_message_of_the_tools_own_answers_this_call(response_format: Any) -> None:
-    """Whatever ids it carries; what else it says is kept."""
+    """No matter what ids it carries; what else it says is kept."""
     own = ToolMessage(
         content=[{"type": "text", "text": "q"}],
         artifact={1},

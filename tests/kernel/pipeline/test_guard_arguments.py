@@ -1,4 +1,4 @@
-"""A guardrail sends back the arguments that it has seen, whatever says and checks them."""
+"""A guardrail sends back the arguments that it has seen, no matter what says and checks them."""
 
 from typing import Any
 

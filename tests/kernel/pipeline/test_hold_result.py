@@ -186,7 +186,7 @@ async def test_nothing_in_a_list_is_said_in_every_dialect(make_client: MakeClien
 
 @pytest.mark.parametrize("returns", [str | None, Any])
 async def test_a_key_gives_the_same_value_again(make_client: MakeClient, returns: Any) -> None:
-    """At whichever door the call was made first."""
+    """No matter at which door the call was made first."""
     client = await make_client(make(returns, "null"))
     headers = {"Idempotency-Key": "k"}
 
@@ -283,7 +283,7 @@ async def serve(made: Any, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.mark.parametrize(("returns", "value"), [(str | None, "null"), (str | int, "12"), (list[str | None], ["null"])])
 async def test_the_next_server_gives_the_stored_value(tmp_path: Path, returns: Any, value: Any) -> None:
-    """Also of a call that nobody has waited for; and whoever looks at the call is shown its message alone."""
+    """Also of a call that nobody has waited for; and callers who look at the call are shown its message alone."""
     given = make(returns, value)
     async with serve(given, tmp_path) as client:
         headers = {"Idempotency-Key": "k", "Prefer": "respond-async"}

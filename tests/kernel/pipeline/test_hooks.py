@@ -1,4 +1,4 @@
-"""Code around a tool holds nobody up, whatever it does."""
+"""Code around a tool holds nobody up, no matter what it does."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ async def failure_of(work: Any, *args: Any) -> tuple[BaseException | None, float
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_function_that_hangs_is_left_behind(way: Work) -> None:
-    """In whatever way it hangs on."""
+    """No matter how it hangs on."""
     cause, seconds = await failure_of(way, late_event())
 
     assert isinstance(cause, TimeoutError)

@@ -91,7 +91,7 @@ def _unset(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("offered", ALL, ids=lambda it: it.name)
 async def test_what_is_missing_is_a_kind_of_its_own(offered: BaseTool) -> None:
-    """Whoever should have set it, wherever it is missed, and whatever the author makes of the tool's own failures."""
+    """No matter who should have set it, where it is missed, and what the author makes of the tool's own failures."""
     message = await run(offered, {"text": "Hi"})
 
     error = message.response_metadata["error"]

@@ -49,7 +49,7 @@ def test_an_answer_ends_in_success_or_in_a_kind_of_failure(failure: Any, status:
     ],
 )
 def test_a_call_without_an_answer_ends_in_one_of_few_words(error: BaseException, outcome: str) -> None:
-    """Whatever the error says."""
+    """No matter what the error says."""
     invocation = new_invocation(write_request("ping"), ping.compiled, None)
     invocation.fail(error)
 

@@ -74,7 +74,7 @@ CALLS = [
 
 @pytest.mark.parametrize("call", CALLS)
 async def test_where_no_program_is_known_the_model_calls(make_client: MakeClient, call: Any) -> None:
-    """In whichever dialect."""
+    """In any dialect."""
     client = await make_client(make("programmatic"))
 
     answer = await client.post("/tool_calls?format=langchain", json=call)

@@ -139,7 +139,7 @@ ERRORS = [ValueError, asyncio.CancelledError, SystemExit]
 
 @pytest.mark.parametrize("error", ERRORS)
 async def test_an_error_that_no_stage_answers_is_raised(error: type[BaseException]) -> None:
-    """It is the same object, whatever it is."""
+    """It is the same object, no matter what it is."""
     way = Way()
     raised = error()
 

@@ -69,7 +69,7 @@ FAILURES: list[Any] = [
 
 @pytest.mark.parametrize(("options", "error"), FAILURES)
 async def test_a_call_that_does_not_end_well_is_a_start_and_an_error(options: Any, error: type) -> None:
-    """Once each, whoever is told what."""
+    """Once each, no matter who is told what."""
     diary = Diary()
 
     await asyncio.gather(run(_working(diary, **options)), return_exceptions=True)
@@ -139,7 +139,7 @@ async def test_a_crash_of_a_handler_is_logged(caplog: pytest.LogCaptureFixture) 
 
 
 async def test_a_thread_that_raises_stop_iteration_is_not_waited_for() -> None:
-    """A future cannot hold it, so that whoever waits for the future waits in vain."""
+    """A future cannot hold it, so that what waits for the future waits in vain."""
     async with asyncio.timeout(30):
         message = await run(_working(_crashing(StopIteration, later=False)))
 

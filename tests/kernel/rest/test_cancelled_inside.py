@@ -114,7 +114,7 @@ async def _ask(client: httpx.AsyncClient, name: str, way: str) -> Any:
 async def test_a_call_that_its_own_tool_cancels_has_failed(
     make_client: MakeClient, offered: BaseTool, way: str
 ) -> None:
-    """Its answer is a message, and whoever asked goes on."""
+    """Its answer is a message, and the caller goes on."""
     client = await make_client(offered)
 
     message = await _ask(client, offered.name, way)

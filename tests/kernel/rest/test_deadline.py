@@ -131,7 +131,7 @@ async def test_a_call_that_waits_for_a_place_waits_no_longer(
 async def test_a_wait_is_named_however_short_it_was(
     make_client: MakeClient, hang: StructuredTool, allowed: str, said: str
 ) -> None:
-    """Whoever waited in vain, for a place or an answer, is told how long it was allowed to."""
+    """A call that waited in vain, for a place or an answer, is told how long it was allowed to."""
     client = await make_client(hang)
     first = asyncio.ensure_future(client.post("/tool_calls", json=_call()))
     await asyncio.sleep(0.1)

@@ -176,7 +176,7 @@ async def test_langchain_rebuilds_the_message(
 async def test_a_providers_client_accepts_the_answer(
     make_client: MakeClient, dialect: str, name: str, arguments: dict[str, Any]
 ) -> None:
-    """It fits the type that the provider's package has for it, whatever the tool answered."""
+    """It fits the type that the provider's package has for it, no matter what the tool answered."""
     client = await make_client(echo, blocks, pair)
     call = {"name": name, "args": arguments, "id": "call_1"}
 
@@ -225,7 +225,7 @@ async def test_a_failure_is_said_in_the_dialect(make_client: MakeClient, dialect
 async def test_the_id_of_the_call_is_echoed(
     make_client: MakeClient, dialect: str, sent: str | int, answered: str
 ) -> None:
-    """Whatever it is, the caller finds its call by it."""
+    """No matter what it is, the caller finds its call by it."""
     client = await make_client(echo)
 
     answer = (await client.post("/tool_calls", json=_with_id(dialect, sent))).json()

@@ -1,4 +1,4 @@
-"""An ordinary call takes the short way, whatever is set; a door that closes makes it several times dearer, silently."""
+"""An ordinary call takes the short way with any settings; a door that closes makes it several times dearer silently."""
 
 import json
 from pathlib import Path

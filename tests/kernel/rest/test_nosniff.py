@@ -24,7 +24,7 @@ async def test_a_calls_answer_says_so(make_client: MakeClient, shape: str) -> No
 
 
 async def test_every_route_says_so_once(make_client: MakeClient) -> None:
-    """Whatever it answers: pages, problems and redirections too."""
+    """No matter what it answers: pages, problems and redirections too."""
     client = await make_client(echo)
     asked = [(method, path) for method, path, _ in [*REQUESTS, *OTHERS]]
 

@@ -50,7 +50,7 @@ def test_the_table_names_every_module_with_routes() -> None:
 
 
 def test_every_route_is_built_when_it_is_needed() -> None:
-    """But for those that have to answer whatever happens."""
+    """But for those that have to answer no matter what happens."""
     made = [route for module in TABLE.keys() - AT_ONCE for route in _list_routes(module)]
     made += [route for route in explorer.router.routes if isinstance(route, APIRoute)]
 

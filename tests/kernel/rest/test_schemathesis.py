@@ -1,4 +1,4 @@
-"""What the server does is what its OpenAPI document says, for whatever Schemathesis makes of the document."""
+"""What the server does is what its OpenAPI document says, for anything that Schemathesis makes of the document."""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""Whoever wants events is told how far a call is, and its answer as soon as it is there."""
+"""A caller who wants events is told how far a call is, and its answer as soon as it is there."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator

@@ -18,7 +18,7 @@ from tests.kit.calls import write_call
 from tests.kit.events import Event, events_in
 from tests.kit.waiting import until
 
-MANY = 10_000
+MANY = 4_000
 READS: Any = {"read_only": True}
 
 

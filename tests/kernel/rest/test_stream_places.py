@@ -128,7 +128,7 @@ async def test_a_place_comes_back_from_a_stream_that_cannot_begin(make_client: M
 @pytest.mark.parametrize("headers", [{}, {"Accept": "text/event-stream"}], ids=["plain", "events"])
 @pytest.mark.parametrize("subject", ["ann", "bob"])
 async def test_a_predicate_is_asked_once(make_client: MakeClient, headers: dict[str, str], subject: str) -> None:
-    """Whether it shows the tool or not, and whichever way the answer comes."""
+    """Whether it shows the tool or not, and no matter which way the answer comes."""
     asked: list[str] = []
 
     def is_shown(caller: Caller) -> bool:

@@ -1,4 +1,4 @@
-"""A misspelt parameter is refused on every route that reads any; what machines probe takes whatever comes."""
+"""A misspelt parameter is refused on every route that reads any; what machines probe takes anything that comes."""
 
 from tests.kit.callers.requests import REQUESTS
 from tests.kit.clients import MakeClient

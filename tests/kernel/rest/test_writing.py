@@ -1,4 +1,4 @@
-"""Content blocks are said in each provider's form, whichever library's form the tool wrote them in."""
+"""Content blocks are said in each provider's form, no matter which library's form the tool wrote them in."""
 
 import json
 from typing import Any
@@ -235,7 +235,7 @@ def test_what_a_provider_has_no_form_for_is_said_in_words(dialect: str, content:
 )
 @pytest.mark.parametrize("dialect", list(WRITERS))
 def test_a_block_that_is_broken_is_said_as_it_is(dialect: str, block: dict[str, Any]) -> None:
-    """Whoever reads it sees what is wrong with it."""
+    """Anyone who reads it sees what is wrong with it."""
     assert json.dumps(block) in json.dumps(_write(dialect, [block])).replace('\\"', '"')
 
 

@@ -79,7 +79,7 @@ def test_the_schema_says_so() -> None:
 
 
 async def test_an_authors_handler_sees_the_models_own_name() -> None:
-    """Whatever stands behind it."""
+    """No matter what stands behind it."""
 
     def word(error: ValidationError) -> str:
         return error.title

@@ -94,7 +94,7 @@ FENCED = '```json\n{"max_size": %s}\n```'
 async def test_each_mend_is_noted_once_and_none_of_a_call_that_is_refused(
     made: Any, args: Any, repaired: list[str]
 ) -> None:
-    """Whatever was read on the way."""
+    """No matter what was read on the way."""
     message = await run(made, args)
 
     assert message.response_metadata["repaired"] == repaired

@@ -1,4 +1,4 @@
-"""What authors say about a parameter reaches the schema, whatever form they say it in."""
+"""What authors say about a parameter reaches the schema, no matter what form they say it in."""
 
 import math
 from dataclasses import dataclass
@@ -80,13 +80,13 @@ def test_keyword_arguments_are_described() -> None:
         """Take.
 
         Args:
-            **rest: Whatever else.
+            **rest: Anything else.
         """
 
     schema = take.compiled.args_schema.flat
 
     assert schema["additionalProperties"] == {
-        "description": "Whatever else. Further arguments, each under its own name beside the others.",
+        "description": "Anything else. Further arguments, each under its own name beside the others.",
         "type": "integer",
     }
 

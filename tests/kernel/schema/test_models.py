@@ -1,4 +1,4 @@
-"""A tool asks a model of its arguments the same, whichever pydantic it is of."""
+"""A tool asks a model of its arguments the same, no matter which pydantic it is of."""
 
 from typing import Annotated, Any
 

@@ -94,7 +94,7 @@ documented.__doc__ = "Mix with one."
 async def test_what_is_left_are_the_arguments(
     function: Callable[..., Any], shown: list[str], args: dict[str, Any], expected: Any
 ) -> None:
-    """Whatever the partial is made of."""
+    """No matter what the partial is made of."""
     made = tool("mix")(function)
 
     assert list(made.compiled.args_schema.flat["properties"]) == shown

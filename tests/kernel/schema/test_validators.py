@@ -1,4 +1,4 @@
-"""No validator has anything fetched, whatever its schema names."""
+"""No validator has anything fetched, no matter what its schema names."""
 
 import json
 import socket

@@ -70,7 +70,7 @@ async def _take(schema: Any, sent: Any) -> Any:
     ],
 )
 async def test_a_whole_number_is_an_integer_where_one_is_wanted(schema: Any, sent: Any, taken: str) -> None:
-    """At any depth, whatever the schema chooses from, and exactly."""
+    """At any depth, no matter what the schema chooses from, and exactly."""
     assert await _take(schema, sent) == taken
 
 

@@ -23,7 +23,7 @@ ASKED: dict[str, tuple[Any, ...]] = {
 
 
 async def test_an_empty_one_answers_the_same_before_it_is_made_and_afterwards() -> None:
-    """So that whoever looks every second makes none."""
+    """So that one that looks every second makes none."""
     late, made = LateDatabase(), SqliteDatabase()
     await late.open()
     await made.open()

@@ -21,7 +21,7 @@ def make_with(encoding: str) -> tuple[str, str]:
 
 
 async def test_times_that_are_set_for_a_user_are_overridden(estate: Estate) -> None:
-    """Whatever the administrator has set; a short one would hold until it is overridden."""
+    """No matter what the administrator has set; a short one would hold until it is overridden."""
     await estate.administer(*(f"ALTER ROLE {{user}} SET {name} = '1min'" for name in TIMES))
 
     connection = await open_connection(estate.url, 5.0, lock_patience=1.5)

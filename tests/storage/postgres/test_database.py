@@ -238,7 +238,7 @@ async def test_a_cut_wire_is_mended(distant: PostgresDatabase, wire: Wire) -> No
 async def test_a_write_that_comes_as_the_connections_break_is_answered(
     distant: PostgresDatabase, wire: Wire, turns: int
 ) -> None:
-    """At whichever turn of the loop: it may be let in before they break, and be looked at afterwards."""
+    """At any turn of the loop: it may be let in before they break, and be looked at afterwards."""
     wire.cut()
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -250,7 +250,7 @@ async def test_a_write_that_comes_as_the_connections_break_is_answered(
 
 
 async def test_a_row_that_others_hold_fails_alone(database: PostgresDatabase, postgres_url: str) -> None:
-    """Whoever else writes at the same time is not told off for it."""
+    """Others that write at the same time are not told off for it."""
     await database.write_all("add", [("held", 0), ("free", 0)])
     other = await asyncpg.connect(postgres_url)
     transaction = other.transaction()

@@ -71,7 +71,7 @@ async def send(url: str, *payloads: str, channel: str | None = None) -> None:
 
 
 async def test_others_hear_what_is_told(stations: tuple[Station, Station]) -> None:
-    """Whoever tells it does not, and what is told again before it was sent is told once."""
+    """The one that tells it does not, and what is told again before it was sent is told once."""
     first, second = stations
 
     for kind, call_id in (("changed", "a"), ("cancel", "b"), ("queued", ""), ("progress", "c"), ("changed", "a")):

@@ -120,7 +120,7 @@ async def test_one_that_was_emptied_gets_its_tables_again(
 
 
 async def test_one_that_lacks_a_table_stays_out_of_use(estate: Estate, database: PostgresDatabase) -> None:
-    """Nobody knows what else is lost, so that is for whoever looks after it."""
+    """Nobody knows what else is lost, so that is for the operator."""
     await estate.administer("DROP TABLE calls CASCADE")
 
     assert 'relation "calls" does not exist' in await find_out(database)

@@ -127,7 +127,7 @@ async def test_an_answer_that_was_kept_is_kept_though_its_person_went_while_it_w
 
 
 async def test_a_call_has_begun_whose_answer_has_no_room_once_it_can_be_kept(desk: Desk) -> None:
-    """Whoever decided has it, and others are told that it is not known."""
+    """The one who decided has it, and others are told that it is not known."""
     await desk.approvals.decide(desk.id, APPROVE, "eve")
     desk.database.before["change_approval"] = 1
 

@@ -1,4 +1,4 @@
-"""What tools say is kept for those who watch at another server, in whatever database."""
+"""What tools say is kept for those who watch at another server, in each database."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -93,7 +93,7 @@ async def test_while_the_store_is_gone_each_counts_for_itself(database: Postgres
 
 
 async def test_what_has_come_back_is_forgotten(database: PostgresDatabase) -> None:
-    """Whoever still owes is not."""
+    """A caller that still owes is not."""
     rates = SqlRates(database)
     await rates.lease("soon", Rate(999_999_999, 1), 1)
     await rates.lease("late", Rate(1, 86400), 1)

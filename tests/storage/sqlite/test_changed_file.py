@@ -196,7 +196,7 @@ def read_all(folder: Path) -> dict[str, bytes]:
 async def test_a_file_that_is_changed_is_not_used_again(
     opened: Opened, change: Change, what: str, is_asked: bool
 ) -> None:
-    """Though nobody writes; it is told once, and stays so, whatever stands there later."""
+    """Though nobody writes; it is told once, and stays so, no matter what stands there later."""
     settle(opened.path)
     await opened.write("since")
     change(opened.path)

@@ -1,4 +1,4 @@
-"""Whoever writes a file keeps its locks, so that no other process takes the log away under it."""
+"""The writer of a file keeps its locks, so that no other process takes the log away under it."""
 
 import asyncio
 import sqlite3

@@ -85,7 +85,7 @@ async def deaf(writer: SharedWriter, stations: list[Station]) -> AsyncIterator[s
 
 
 async def test_all_others_hear_what_is_told(stations: list[Station]) -> None:
-    """Whoever tells it does not, and what is told again before it was sent is told once."""
+    """The one that tells it does not, and what is told again before it was sent is told once."""
     first, *others = stations
 
     for kind, call_id in (("changed", "a"), ("cancel", "b"), ("queued", ""), ("progress", "c"), ("changed", "a")):

@@ -140,7 +140,7 @@ async def test_what_was_written_outlives_the_connection(tmp_path: Path) -> None:
 
 
 async def test_a_backup_is_read_by_nobody_else_once_it_is_opened(tmp_path: Path) -> None:
-    """Nor what is written beside it; whoever makes one gives it the rights of any file."""
+    """Nor what is written beside it; the operator who makes one gives it the rights of any file."""
     path = tmp_path / "ledger.db"
     before = SqliteDatabase(path)
     await before.open()

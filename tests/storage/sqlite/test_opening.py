@@ -94,7 +94,7 @@ def of(purpose: DatabaseRole) -> Callable[[Path], None]:
     ],
 )
 async def test_what_is_not_ours_is_refused(tmp_path: Path, make: Callable[[Path], None], told: str) -> None:
-    """And left as it is, for whoever made it."""
+    """And left as it is, for its owner."""
     path = tmp_path / "ledger.db"
     make(path)
     before = path.read_bytes() if path.is_file() else None
@@ -256,7 +256,7 @@ async def test_a_file_of_each_version_is_brought_up_to_date(tmp_path: Path, vers
 
 
 def test_a_file_of_the_newest_version_is_kept() -> None:
-    """Whoever adds a migration keeps one with `python -m tests.storage.sql.keep_version`."""
+    """Anyone who adds a migration keeps one with `python -m tests.storage.sql.keep_version`."""
     kept = {int(path.stem) for path in VERSIONS.glob("*.sql")}
 
     assert NEWEST in kept

@@ -11,12 +11,12 @@ SENT = b"POST /a?b HTTP/1.1\r\nHost: a\r\nX-Who: me\r\nContent-Length: 2\r\n\r\n
 
 
 def test_a_number_stands_for_one_connection() -> None:
-    """Whoever finds something can look at it again."""
+    """What is found can be looked at again."""
     assert [tear(seed) for seed in SEEDS] == [tear(seed) for seed in SEEDS]
 
 
 def test_pieces_are_all_that_is_sent() -> None:
-    """Whatever the cut; some are right in everything, and most places are cut."""
+    """With each cut; some are right in everything, and most places are cut."""
     torn = [tear(seed) for seed in SEEDS]
 
     assert all(b"".join(it.pieces).lstrip(b"\r\n") == it.sent.lstrip(b"\r\n") for it in torn)

@@ -16,7 +16,7 @@ CRASH = b"HTTP/1.1 500 Internal Server Error\r\ncontent-type: application/proble
 
 
 def test_a_number_stands_for_one_attempt() -> None:
-    """Whoever finds something can send it again."""
+    """What is found can be sent again."""
     assert [attempt(seed) for seed in SEEDS] == [attempt(seed) for seed in SEEDS]
 
 

@@ -68,5 +68,5 @@ def take(*required: str, **properties: Any) -> dict[str, Any]:
     ],
 )
 def test_changes_are_named(old: Any, new: Any, changes: list[tuple[str, bool]]) -> None:
-    """Whatever was taken and is not any more breaks callers."""
+    """What was taken and is not any more breaks callers."""
     assert [(it.text, it.breaks) for it in compare_parameters(old, new)] == changes

@@ -70,7 +70,7 @@ async def ask(token: Annotated[str, UserToken("hub")], url: str) -> str:
 
 @tool
 async def never(token: Annotated[str, UserToken("hub")]) -> str:
-    """Be refused whatever it shows."""
+    """Be refused, no matter what it shows."""
     raise UserTokenRefused
 
 

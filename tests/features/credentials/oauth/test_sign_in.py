@@ -127,7 +127,7 @@ async def test_a_link_ends_with_its_approval(make_client: MakeClient, settings: 
 
 
 async def test_another_browser_does_not_end_a_round(client: httpx.AsyncClient, provider: LocalProvider) -> None:
-    """Whoever is led to the provider by somebody else gives them nothing, also while they have a round of their own."""
+    """A user led to the provider by somebody else gives them nothing, also while they have a round of their own."""
     victim, attacker = Browser(client, "victim"), Browser(client, "attacker")
     theirs = (await begin_to_wait(client, **{"X-Caller": "evil"}))["sign_in"]["url"]
     own = (await begin_to_wait(client))["sign_in"]["url"]

@@ -107,7 +107,7 @@ def test_an_indentation_that_cannot_be_told_is_refused() -> None:
     ],
 )  # fmt: skip
 def test_places_are_found(text: str, diff: str, expected: str) -> None:
-    """By anchors, by line numbers as hints, at the end, and whatever headers stand above."""
+    """By anchors, by line numbers as hints, at the end, and with any headers above."""
     assert patch(text, diff)[0] == expected
 
 

@@ -1,4 +1,4 @@
-"""Whatever was edited, its diff makes the edit again; and no text makes the parser fail."""
+"""The diff of an edit makes the edit again, no matter what was edited; and no text makes the parser fail."""
 
 import contextlib
 import difflib
@@ -95,7 +95,7 @@ def test_a_diff_without_numbers_makes_its_edit_or_is_refused(old: list[str], new
 @settings(max_examples=40)
 @given(st.lists(st.sampled_from(PIECES), max_size=12), TEXTS)
 def test_no_diff_fails_otherwise_than_refused(pieces: list[str], lines: list[str]) -> None:
-    """Whatever the text."""
+    """With any text."""
     text, reason = attempt("\n".join(lines), "\n".join(pieces))
 
     assert (text is None) == bool(reason)

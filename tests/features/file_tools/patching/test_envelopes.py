@@ -67,7 +67,7 @@ def test_files_are_added_changed_moved_and_deleted(body: str, changes: dict[str,
     ],
 )  # fmt: skip
 def test_one_that_fails_changes_nothing(body: str, reason: str) -> None:
-    """Whatever stands above it."""
+    """No matter what stands above it."""
     with pytest.raises(PatchRefused) as refused:
         plan(body)
 

@@ -1,4 +1,4 @@
-"""Whatever comes with the call of a built-in tool and has to go back, goes back: a thousand calls made at random."""
+"""What comes with the call of a built-in tool and has to go back, goes back: a thousand calls made at random."""
 
 import random
 from typing import Any

@@ -86,7 +86,7 @@ def _follow(answer: Any, path: str) -> Any:
 
 @pytest.mark.parametrize("status", ["incomplete", "in_progress"])
 async def test_nothing_of_it_runs_and_the_model_is_told(make_client: MakeClient, status: str) -> None:
-    """Whatever it was to be; nobody is asked to approve it."""
+    """No matter what it was to be; nobody is asked to approve it."""
     client = await make_client(*TOOLS, pay)
     before = list(RAN)
     for row, (call, expected, place) in ROWS.items():

@@ -1,4 +1,4 @@
-"""What has to go back goes back however late a call is answered, and by whichever server."""
+"""What has to go back goes back however late a call is answered, and by any server."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""A span of a call is the SDK's to whoever looks at it, and to the collector the same to the last field."""
+"""A span of a call is the SDK's to all that look at it, and to the collector the same to the last field."""
 
 import random
 from collections.abc import Iterator

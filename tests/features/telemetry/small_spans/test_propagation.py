@@ -1,4 +1,4 @@
-"""Headers are read where they say anything of a trace, whichever they are."""
+"""Headers are read where they say anything of a trace, no matter which they are."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

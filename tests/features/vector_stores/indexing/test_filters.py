@@ -68,7 +68,7 @@ def _is_same(value: Any, wanted: Any) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(FILES, FILTERS)
 def test_sql_finds_what_python_finds(files: list[dict[str, Any]], wanted: Any) -> None:
-    """Whatever the attributes are."""
+    """No matter what the attributes are."""
     index = FileIndex()
     index.put((f"{number}", "tea", attributes) for number, attributes in enumerate(files))
     found = {piece.filename for piece in index.search(["tea"], 50, wanted)}

@@ -9,7 +9,7 @@ from tests.features.vector_stores.reading.pdfs import write_bomb, write_pdf
 
 
 def test_the_text_of_all_pages_is_read() -> None:
-    """Whatever the file is called."""
+    """No matter what the file is called."""
     assert read_text("a.txt", write_pdf("Grey herons fish", "Owls hunt")) == "Grey herons fish\n\nOwls hunt\n\n"
 
 

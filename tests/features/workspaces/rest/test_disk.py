@@ -1,4 +1,4 @@
-"""Whoever needs files is told where the disk takes none."""
+"""Tools that need files are told where the disk takes none."""
 
 import errno
 import os

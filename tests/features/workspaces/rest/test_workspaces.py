@@ -105,7 +105,7 @@ async def test_some_bytes_can_be_had(
     ],
 )
 async def test_no_browser_shows_a_file(client: httpx.AsyncClient, name: str, media_type: str) -> None:
-    """It is saved, whatever it is called."""
+    """It is saved, no matter what it is called."""
     form = {"file": ("sent", b"<script>alert(1)</script>")}
     file = (await client.post("/workspaces/one/files", files=form, data={"path": name})).json()
 

@@ -56,7 +56,7 @@ async def call(client: httpx.AsyncClient, name: str, conversation: str | None = 
 
 
 async def test_the_model_does_not_see_the_parameter(client: httpx.AsyncClient) -> None:
-    """Whatever it is called."""
+    """No matter what it is called."""
     tools = (await client.get("/tools")).json()
 
     assert [sorted(it["function"]["parameters"]["properties"]) for it in tools] == [
@@ -213,7 +213,7 @@ async def test_a_header_names_in_ascii(client: httpx.AsyncClient) -> None:
 
 @pytest.mark.parametrize("wish", [{}, {"Prefer": "respond-async"}, {"Accept": "text/event-stream"}])
 async def test_two_headers_name_no_conversation(client: httpx.AsyncClient, wish: dict[str, str]) -> None:
-    """Whichever of them counted, the other one's program would be wrong."""
+    """If either of them counted, the other one's program would be wrong."""
     headers = [("Sidecall-Conversation", "one"), ("Sidecall-Conversation", "two"), *wish.items()]
     call = {"name": "look", "args": {}}
     said = "The header `Sidecall-Conversation` came 2 times; send it once."
@@ -226,7 +226,7 @@ async def test_two_headers_name_no_conversation(client: httpx.AsyncClient, wish:
 
 
 async def test_a_job_has_the_same_files(client: httpx.AsyncClient) -> None:
-    """Whoever waits for it."""
+    """No matter who waits for it."""
     body = {"name": "put", "args": {"path": "job", "text": "x"}, "id": "call_1"}
     headers = {"Prefer": "respond-async", "Sidecall-Conversation": "one"}
     accepted = await client.post("/tool_calls", json=body, headers=headers)

@@ -78,7 +78,7 @@ async def test_of_the_one_beyond_the_bound_one_call_at_a_time_goes_on() -> None:
 
 
 async def test_who_is_let_in_counts_with_what_it_is_about_to_make() -> None:
-    """Lest all go on at once when one leaves."""
+    """So that not all go on at once when one leaves."""
     room = ResultMemory(LARGE)
     ahead, *others = _shares(room, LARGE + 1, 0, 0, 0)
     await ahead.wait()
@@ -92,7 +92,7 @@ async def test_who_is_let_in_counts_with_what_it_is_about_to_make() -> None:
 
 @pytest.mark.parametrize("end", [lambda room: room.release(0), lambda room: room.shares[0][0].finish(is_kept=False)])
 def test_what_is_not_kept_counts_no_more(end: Callable[[ResultMemory], None]) -> None:
-    """Whoever made it may have failed, or have handed it on."""
+    """The call that made it may have failed, or have handed it on."""
     room = ResultMemory(LARGE)
     [share] = _shares(room, LARGE)
 

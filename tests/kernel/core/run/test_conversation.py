@@ -53,7 +53,7 @@ def test_answers_of_tools_are_messages_too() -> None:
 
 @pytest.mark.parametrize("sent", [[{"type": "other"}], ["text"], [1], {"a": 1}, None, [HumanMessage("hi")]])
 def test_what_is_no_message_stays(sent: Any) -> None:
-    """Whatever it is."""
+    """No matter what it is."""
     assert revive_messages(sent) == sent
 
 

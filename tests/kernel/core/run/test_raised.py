@@ -1,4 +1,4 @@
-"""What an HTTPException says is read; it is meant for whoever asked."""
+"""What an HTTPException says is read; it is meant for the caller."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A process runs the code that the server has loaded, whatever has become of the files since."""
+"""A process runs the code that the server has loaded, no matter what has become of the files since."""
 
 import asyncio
 import os

@@ -103,7 +103,7 @@ async def test_what_the_call_brings_reaches_the_tool(answer: Answer) -> None:
 async def test_what_the_tool_says_meanwhile_comes_out_in_the_server(
     answer: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Log lines and Python's warnings go through the server's log, progress and parts to whoever listens."""
+    """Log lines and Python's warnings go through the server's log, progress and parts to the listeners."""
     heard: list[tuple[str, str, Mapping[str, Any]]] = []
 
     def listen(kind: str, call_id: str, said: Mapping[str, Any]) -> None:

@@ -52,7 +52,7 @@ def told(message: ToolMessage) -> dict[str, Any]:
     ids=[*RESULTS, *PAIRS, *ERRORS, "later", "series", "parts", "aparts"],
 )
 async def test_the_answer_is_the_same_as_that_of_a_tool_in_the_server(answer: Answer, tool: Any, args: Any) -> None:
-    """Whatever it returns or raises; only texts and artifacts that JSON can say ever reach a caller."""
+    """No matter what it returns or raises; only texts and artifacts that JSON can say ever reach a caller."""
     threads = ThreadExecutor(1)
     here = answering(InlineExecutor() if tool.compiled.is_async else threads)
 

@@ -39,7 +39,7 @@ async def test_who_leaves_while_waiting_is_passed_over(pool: ProcessPool) -> Non
 
 
 async def test_callers_take_turns(pool: ProcessPool) -> None:
-    """Whoever comes with one call waits for one of a flood."""
+    """A caller with one call waits for one of a flood."""
     order: list[str] = []
 
     async def call(name: str) -> None:
@@ -67,7 +67,7 @@ async def test_who_leaves_does_not_keep_it(pool: ProcessPool, leaves_now: bool) 
     if leaves_now:
         waiting.cancel()
     else:
-        # Behind the delivery, and before whoever waits wakes up.
+        # Behind the delivery, and before what waits wakes up.
         asyncio.get_running_loop().call_soon(waiting.cancel)
 
     assert await pool.acquire() is child

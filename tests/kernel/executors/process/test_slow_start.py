@@ -71,7 +71,7 @@ async def test_calls_wait_for_it_together_and_the_event_loop_goes_on(launch: Slo
 
 @pytest.mark.parametrize("way", ["call", "replace", "renew"])
 async def test_nor_does_anybody_wait_for_its_successor(launch: SlowLaunch, way: str) -> None:
-    """Whoever finds that it has ended: a call, or one that ends a process or replaces all."""
+    """No matter what finds that it has ended: a call, or one that ends a process or replaces all."""
     pool = _make_pool(launch, 1)
     launch.go.set()
     child = await pool.acquire()

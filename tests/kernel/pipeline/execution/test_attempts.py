@@ -179,7 +179,7 @@ async def _stopped() -> None:
 
 
 async def test_an_attempt_that_the_deadline_ends_is_the_last() -> None:
-    """Whatever the tool says when it is stopped."""
+    """No matter what the tool says when it is stopped."""
     flaky = Flaky(lambda _: _stopped(), timeout=10, retry=Retry(attempts=9, wait=0))
 
     message = await flaky.call()
@@ -191,7 +191,7 @@ async def test_an_attempt_that_the_deadline_ends_is_the_last() -> None:
 
 @pytest.mark.parametrize("work", [lambda _: asyncio.sleep(60), lambda _: _stopped()], ids=["plain", "converted"])
 async def test_a_call_that_is_cancelled_is_not_tried_again(work: Work) -> None:
-    """Nobody waits for it any more, whatever the tool says when it is stopped."""
+    """Nobody waits for it any more, no matter what the tool says when it is stopped."""
     flaky = Flaky(work, retry=Retry(attempts=9, wait=0))
     task = asyncio.ensure_future(outcome(flaky.call()))
     running().call_later(1, task.cancel)

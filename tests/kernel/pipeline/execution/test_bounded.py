@@ -1,4 +1,4 @@
-"""A deadline holds whatever the code does that runs under it."""
+"""A deadline holds no matter what the code does that runs under it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -69,7 +69,7 @@ async def test_a_yield_to_the_loop_is_no_wait(rest: Rest) -> None:
 @pytest.mark.parametrize("error", [ValueError, TimeoutError, SystemExit, asyncio.CancelledError, StopAsyncIteration])
 @pytest.mark.parametrize("seconds", [0, 0.5])
 async def test_an_error_in_time_is_raised(rest: Rest, error: type[BaseException], seconds: float) -> None:
-    """Of whatever kind, before and after the first wait."""
+    """Of any kind, before and after the first wait."""
 
     async def fail() -> None:
         await asyncio.sleep(seconds)
@@ -213,12 +213,12 @@ async def test_nothing_of_the_deadline_remains_in_the_task(rest: Rest, late: asy
 
 
 async def test_an_answer_at_the_very_deadline_is_too_late(rest: Rest) -> None:
-    """It is answered by whatever was planned first, and the tool waits before the deadline is set."""
+    """It is answered by what was planned first, and the tool waits before the deadline is set."""
     assert await outcome(within(answer_after(1), 1, rest)) == (DeadlinePassed, 1.0)
 
 
 async def test_the_deadline_is_said_with_its_reason(rest: Rest, late: asyncio.Event) -> None:
-    """Whoever debugs a tool sees what it raised when it was stopped."""
+    """Anyone who debugs a tool sees what it raised when it was stopped."""
     with pytest.raises(DeadlinePassed) as passed:
         await within(fails_when_cancelled(late), 1, rest)
 

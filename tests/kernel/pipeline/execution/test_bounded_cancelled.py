@@ -31,7 +31,7 @@ async def test_what_cancels_from_outside_is_no_deadline(rest: Rest) -> None:
 
 
 async def test_a_time_limit_around_it_is_no_deadline(rest: Rest) -> None:
-    """Whoever set it hears of it."""
+    """The code that set it hears of it."""
 
     async def limited() -> None:
         async with asyncio.timeout(0.5):

@@ -1,4 +1,4 @@
-"""A tool's timeout holds on the loops that servers use, whatever the tool does."""
+"""A tool's timeout holds on the loops that servers use, no matter what the tool does."""
 
 import asyncio
 import gc
@@ -14,7 +14,7 @@ from sidecall import Retry, StructuredTool, ToolAnnotations, ToolContext, tool
 from tests.kernel.pipeline.stubborn import WAYS, Work, cleans_up_slowly, swallows
 from tests.kit.calls import run
 
-# Seconds after which a tool that is still waited for is let go, lest the tests hang.
+# Seconds after which a tool that is still waited for is let go, so that the tests do not hang.
 _PATIENCE = 60.0
 
 
@@ -190,7 +190,7 @@ async def test_a_generator_makes_no_more_parts_once_its_time_is_up() -> None:
 
 
 async def test_a_sync_tool_sees_that_its_call_was_cancelled() -> None:
-    """Whoever cancels it: a stream whose reader has gone has no other way to say so."""
+    """No matter what cancels it: a stream whose reader has gone has no other way to say so."""
     began, seen = threading.Event(), threading.Event()
 
     @tool(timeout=60)

@@ -1,4 +1,4 @@
-"""Whoever is asked about a call is waited for until its deadline, and no longer."""
+"""An answer about a call is waited for until its deadline, and no longer."""
 
 from sidecall import tool
 from sidecall.kernel.core.deadline import allow_seconds

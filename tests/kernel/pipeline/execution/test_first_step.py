@@ -36,7 +36,7 @@ async def wait_for(future: asyncio.Future[int]) -> int:
 
 
 async def test_what_never_waits_is_done_at_once() -> None:
-    """However often, and whatever came before it."""
+    """No matter how often, and what came before it."""
     steps = make_steps()
 
     assert [type(came) for is_done, came in (steps.take(make()) for _ in range(3)) if is_done] == [Result] * 3

@@ -74,7 +74,7 @@ def _raise(error: BaseException) -> Any:
     ],
 )
 async def test_a_preview_takes_arguments_by_name(preview: Any, shown: Preview) -> None:
-    """Those of the tool that it names, as the tool would get them; whatever it does, the dry run has its answer."""
+    """Those of the tool that it names, as the tool would get them; the dry run is answered no matter what it does."""
     assert await _dry_run(preview) == shown
 
 

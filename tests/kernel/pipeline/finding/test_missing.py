@@ -1,4 +1,4 @@
-"""Whoever asks for a tool that there is not is told of those that there are, with little work where they are many."""
+"""A caller who asks for a tool that there is not is told of those that there are, with little work if they are many."""
 
 import asyncio
 from typing import Any

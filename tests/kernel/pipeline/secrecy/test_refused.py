@@ -86,7 +86,7 @@ def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("args", [{"q": 9}, {"q": "x"}, {}, {"q": 100, "inner": {"a": VALUE}}, {"q": 1, "no": VALUE}])
 @pytest.mark.parametrize("schema", [After, Before, One])
 async def test_no_function_sees_a_secret(schema: Any, args: Any, option: str, executor: Any) -> None:
-    """Whatever is wrong, and whoever words it."""
+    """No matter what is wrong, and where the message comes from."""
     seen: list[Any] = []
     options: Any = {option: lambda *given: seen.append(given[-1]) or "wrong"}
 

@@ -57,7 +57,7 @@ async def test_pages_hold_all_tools_in_order(make_client: MakeClient, count: int
 async def test_the_pages_together_have_no_more_strict_tools_than_anthropic_takes(
     make_client: MakeClient, limit: int, search: str
 ) -> None:
-    """A program puts them together, so the first twenty of all are strict, whatever the size of a page."""
+    """A program puts them together, so the first twenty of all are strict, no matter how long a page is."""
     client = await make_client(*make_tools(23))
 
     pages = await follow(client, f"/tools?limit={limit}&format=anthropic&strict=true{search}")

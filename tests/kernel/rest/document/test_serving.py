@@ -52,7 +52,7 @@ async def _begin(describing: Describing, client: httpx.AsyncClient, count: int) 
 
 
 async def test_others_go_on_while_it_is_made(describing: Describing) -> None:
-    """Whoever asks meanwhile waits for the same; afterwards it is there."""
+    """Callers who ask meanwhile wait for the same; afterwards it is there."""
     async with _serve(describing, Registry([echo])) as client:
         asked = await _begin(describing, client, 3)
         describing.may_go.set()

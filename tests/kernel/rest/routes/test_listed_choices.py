@@ -91,7 +91,7 @@ async def test_mcp_has_the_choice_itself(make_client: MakeClient, strict: str) -
 async def test_no_listing_has_a_choice_at_a_root(
     make_client: MakeClient, form: str, path: tuple[str, ...], accepted: Any, strict: str
 ) -> None:
-    """Whatever the choice is made of."""
+    """No matter what the choice is made of."""
     client = await make_client(*(_make(schema, f"t{number}") for number, schema in enumerate(CHOICES.values())))
 
     listing = (await client.get("/tools", params={"format": form, "strict": strict})).json()

@@ -79,7 +79,7 @@ async def test_no_arguments_may_be_said_in_many_ways(make_client: MakeClient, ar
 
 
 async def test_the_id_of_the_message_is_that_of_the_invocation(make_client: MakeClient) -> None:
-    """It is ours, a UUIDv7, whatever the id of the call."""
+    """It is ours, a UUIDv7, no matter what the id of the call is."""
     client = await make_client(ping)
     call = {"name": "ping", "args": {}, "id": "call_1"}
 

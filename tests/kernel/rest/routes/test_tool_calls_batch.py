@@ -101,7 +101,7 @@ async def test_answers_have_the_order_of_the_calls(make_client: MakeClient) -> N
 
 
 async def test_one_that_fails_harms_no_other(make_client: MakeClient) -> None:
-    """Whatever its failure, the siblings are answered as if they were alone."""
+    """No matter how it fails, the siblings are answered as if they were alone."""
     client = await make_client(echo, crash, refuse, owing)
     calls = [
         call("echo", 1, text="first"),

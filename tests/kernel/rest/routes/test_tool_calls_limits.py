@@ -79,7 +79,7 @@ async def test_every_limit_can_be_set(
 
 
 async def test_places_are_free_again_afterwards(make_client: MakeClient) -> None:
-    """Whatever happened to the calls before."""
+    """No matter what happened to the calls before."""
     client = await make_client(make_hang(), max_concurrency=2, max_queue=1, queue_timeout=0.5)
 
     first = await send_together(client, CALL, 10)

@@ -195,7 +195,7 @@ async def test_of_a_tool_that_asks_itself_it_depends(make_client: MakeClient) ->
     [
         (None, "false", None),
         (None, "true", True),
-        # whatever the caller asks for
+        # no matter what the caller asks for
         (True, "false", True),
         (False, "true", None),
     ],

@@ -217,7 +217,7 @@ def test_keywords_without_a_strict_form_are_obstacles(node: dict[str, Any], expe
 
 
 def test_a_schema_that_is_nested_too_deeply_is_an_obstacle() -> None:
-    """Whoever wrote it is told before anything walks through it."""
+    """Anyone who wrote it is told before anything walks through it."""
     assert find_strict_obstacles(reduce(lambda inner, _: {"items": inner}, range(101), {})) == [f"arguments: {DEEP}"]
 
 

@@ -73,7 +73,7 @@ def test_large_texts_are_parsed_at_once(text: str) -> None:
     "piece", [",", "[", "}{", "{", "{text:", "{'text': [", "{'a': ", '{"a": 1, ', "a: ", "1 ", "'a' ", '""', ",]", "[]"]
 )
 def test_a_text_that_is_no_value_is_given_up_early(piece: str) -> None:
-    """At its first wrong token, or the one that is too deep; whatever it ends with."""
+    """At its first wrong token, or the one that is too deep, no matter what it ends with."""
     for text in (f"{{{piece * 10_000}}}", f"[{piece * 10_000}]"):
         steps, read = count_steps(partial(read_container, text))
 

@@ -18,7 +18,7 @@ def test_an_allocation_beyond_the_limit_fails() -> None:
 
 
 def test_the_limit_ends_with_the_body() -> None:
-    """Whatever the body does."""
+    """No matter what the body does."""
     with pytest.raises(ValueError, match="bad luck"), bounded_memory(writable_bytes() + 64 * _MB):
         raise ValueError("bad luck")
 
