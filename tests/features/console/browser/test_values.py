@@ -50,6 +50,7 @@ def test_a_tree_opens_level_by_level(page: Page) -> None:
     page.keyboard.press("Enter")
     page.locator("summary").nth(2).focus()
     page.keyboard.press("Enter")
+    page.get_by_text("1.50", exact=True).wait_for()
 
     assert first.split("\n") == [
         "{ 4 keys }",

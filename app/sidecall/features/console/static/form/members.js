@@ -21,7 +21,7 @@ export class Member extends Field {
     this.element.classList.add("member");
     const others = this.variants.filter((it) => !it.isSpare);
     this.isSimple = others.length > 0 && others.every((it) => SIMPLE.includes(it.editor));
-    this.box = make("input", { type: "checkbox", autocomplete: "off", "aria-label": `Send ${this.name}` });
+    this.box = make("input", { type: "checkbox", autocomplete: "off" });
     this.boxText = make("span", {}, "send");
     this.boxLabel = make("label", { class: "send" }, this.box, this.boxText);
     // For the keyboard it comes after what a person types, and before what it opens.
@@ -57,6 +57,7 @@ export class Member extends Field {
     const isSettled = this.isSent ? !this.isBlank() : this.isSimple && this.isBlank() && !canBeEmpty;
     this.boxLabel.hidden = this.isRequired && isSettled;
     this.boxText.textContent = canBeEmpty && (this.isRequired || this.isSent) ? "send empty" : "send";
+    setAttribute(this.box, "aria-label", `${this.boxText.textContent} ${this.name}`);
     this.body.hidden = !this.isSimple && !this.isSent;
     this.element.classList.toggle("unsent", !this.isSent);
     const control = this.editor?.control;
