@@ -9,7 +9,7 @@ from tests.kit.sources import ROOT, name_of
 
 SCRIPTS = sorted((ROOT / "app/sidecall/features/console/static").rglob("*.js"))
 MAX_LINES = 220
-MAX_WIDTH = 120
+MAX_WIDTH = 160
 # What makes markup or code of text, or keeps what nobody may find later.
 _FORBIDDEN = re.compile(
     r"\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|srcdoc|localStorage|sessionStorage"

@@ -1,6 +1,8 @@
 // What tests do with forms inside of a page: fill them, or work them as a person does, and read them.
 
+import { listDifferences, showDifferences } from "/static/differences.js";
 import { parse, stringify } from "/static/json.js";
+import { showText } from "/static/tree.js";
 import { makeForm } from "/static/form/form.js";
 
 const violations = [];
@@ -15,6 +17,11 @@ function open(schema, options = {}) {
   window.form = makeForm(parse(schema), options);
   document.querySelector("#place").replaceChildren(window.form.element);
   return window.form;
+}
+
+/** Open a form as a page does, with the focus in it, on a value unless that is null. */
+function begin(schema, text, options) {
+  open(schema, text === null ? options : { ...options, value: parse(text) }).focus();
 }
 
 function say({ value, problems }) {
@@ -39,7 +46,7 @@ function type(schema, text) {
 const inside = (field, selector) => field.querySelector(`:scope > ${selector}`);
 
 function copy(from, to) {
-  const [box, wanted] = [to, from].map((it) => inside(it, ".head > .send > input"));
+  const [box, wanted] = [to, from].map((it) => inside(it, ".send > input") ?? inside(it, ".head > .send > input"));
   const needsParts = (it) => inside(it, ".body").hidden;
   if (wanted?.checked && needsParts(to)) box.click();
   if (box && !wanted.checked && !needsParts(to) && box.checked) box.click();
@@ -55,11 +62,11 @@ function copy(from, to) {
 
 function copyVariant(from, to) {
   const [select, wanted] = [to, from].map((it) => inside(it, ".body > .variant"));
-  if (!wanted || select?.value === wanted.value) return true;
-  if (!select || ![...select.options].some((it) => it.value === wanted.value)) return false;
-  select.value = wanted.value;
-  select.dispatchEvent(new Event("input", { bubbles: true }));
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  // Without a choice there is one kind, the first.
+  const value = wanted?.value ?? "0";
+  if ((!wanted && !select) || select?.value === value) return true;
+  if (!select || ![...select.options].some((it) => it.value === value)) return false;
+  enter(select, value);
   return true;
 }
 
@@ -96,6 +103,60 @@ function each(how, cases) {
   return cases.map(([, schema, text]) => window.kit[how](schema, text));
 }
 
-Object.assign(window, { kit: { open, each, prefill, type, parse, stringify, takeViolations } });
+/** Name the kinds of what a person sees on the page, in their order. */
+function list() {
+  const controls = [...document.querySelectorAll("#place :is(textarea, select, input:not([type=checkbox]))")];
+  const seen = controls.filter((it) => it.getClientRects().length > 0);
+  return seen.map((it) => (it.className === "variant" ? "select" : it.className || it.localName)).join(" ");
+}
+
+/** Show the errors of the open form, and say at which fields they stand and whether these are linked to them. */
+function refuse(errors) {
+  window.form.showErrors(errors);
+  const said = [...document.querySelectorAll(".error")].filter((it) => it.getClientRects().length > 0);
+  return said.map((it) => {
+    const field = it.closest(".field");
+    const control = field.querySelector(":scope > .body > :is(textarea, input, select:not(.variant))") ?? field;
+    const isLinked = control.getAttribute("aria-describedby")?.split(" ").includes(it.id) ?? false;
+    return [field.querySelector(".name").firstChild?.data ?? "", it.textContent, isLinked];
+  });
+}
+
+/** Show an element on the page, alone. */
+function show(element) {
+  document.querySelector("#place").replaceChildren(element);
+}
+
+const showTree = (text, options) => show(showText(text, options));
+const showMany = (start, piece, count, end) => showTree(start + piece.repeat(count) + end);
+const compare = (one, two) => show(showDifferences(parse(one), parse(two)));
+const write = (it, side) => (side in it ? stringify(it[side]) : null);
+
+function differ(one, two) {
+  const found = listDifferences(parse(one), parse(two));
+  return found.map((it) => [it.path, it.kind, write(it, "before"), write(it, "after")]);
+}
+
+const report = () => say(window.form.read());
+
+Object.assign(window, {
+  kit: {
+    begin,
+    compare,
+    differ,
+    open,
+    each,
+    list,
+    refuse,
+    report,
+    showMany,
+    showTree,
+    prefill,
+    type,
+    parse,
+    stringify,
+    takeViolations,
+  },
+});
 document.body.style.background = "var(--paper)";
 document.documentElement.dataset.ready = "yes";

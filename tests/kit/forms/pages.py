@@ -20,7 +20,8 @@ POLICY = (
 )
 _PAGE = b"""<!doctype html><html lang=en><meta charset=utf-8><title>A form</title><link rel=icon href=data:,>
 <meta name=viewport content="width=device-width, initial-scale=1">
-<link rel=stylesheet href=/static/form.css><script type=module src=/driver.js></script><main><h1>A form</h1><div id=place></div></main>"""
+<link rel=stylesheet href=/static/form.css><script type=module src=/driver.js></script>
+<main><h1>A form</h1><div id=place></div></main>"""
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 
 
@@ -45,22 +46,32 @@ class _Files(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def open_page(program: str, script: str = "") -> Iterator[Page]:
-    """Open the page in a browser; a script may run in it before its own do."""
+def open_page(program: str) -> Iterator[Page]:
+    """Open the page in a browser."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Files)
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page()
-        if script:
-            page.add_init_script(script)
         page.goto(f"http://127.0.0.1:{server.server_port}/")
         page.wait_for_selector("html[data-ready]")
         yield page
         browser.close()
     server.shutdown()
     server.server_close()
+
+
+@contextmanager
+def open_another(page: Page, script: str) -> Iterator[Page]:
+    """Open the page once more, in a browser that a script has changed before."""
+    assert page.context.browser is not None
+    other = page.context.browser.new_page()
+    other.add_init_script(script)
+    other.goto(page.url)
+    other.wait_for_selector("html[data-ready]")
+    yield other
+    other.close()
 
 
 def call(page: Page, name: str, *arguments: Any) -> Any:

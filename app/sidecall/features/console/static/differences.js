@@ -1,6 +1,7 @@
 // What differs between two JSON values, as rows of a table: where, before, after.
 
 import { make } from "./dom.js";
+import { sayPath } from "./form/words.js";
 import { same, stringify, typeOf } from "./json.js";
 import { cutText } from "./tree.js";
 
@@ -69,12 +70,4 @@ function makeCell(difference, side) {
   const text = stringify(difference[side], 1);
   const shown = text.length > MOST_TEXT ? `${cutText(text, MOST_TEXT)}… (${text.length} characters)` : text;
   return make("td", {}, make(side === "before" ? "del" : "ins", {}, shown));
-}
-
-/** Write a path as the server does in its messages: `lines[0].sku`. */
-export function sayPath(path) {
-  const said = path
-    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index > 0 ? "." : ""}${part}`))
-    .join("");
-  return said === "" ? "the whole value" : said;
 }

@@ -26,12 +26,15 @@ export function stringify(value, indent) {
   return JSON.stringify(value, null, indent);
 }
 
+/** Return whether a text is a number as JSON writes it. */
+export function isNumber(text) {
+  return NUMBER.test(text);
+}
+
 /** Read a number as a person types it, or return undefined if JSON has no such number, or this browser rounds it. */
 export function parseNumber(text) {
-  if (!NUMBER.test(text)) return undefined;
-  const value = Number(text);
   const isRounded = !keepsDigits && /\d{16}/.test(text.replace(".", ""));
-  return isRounded ? undefined : exact(value, text);
+  return isNumber(text) && !isRounded ? exact(Number(text), text) : undefined;
 }
 
 /** Name the JSON type of a value: null, boolean, number, string, array or object. */

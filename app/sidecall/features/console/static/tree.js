@@ -4,8 +4,8 @@ import { make, makeButton } from "./dom.js";
 import { parse, stringify, typeOf } from "./json.js";
 
 const MOST_CHILDREN = 200;
-const MOST_TEXT = 5_000;
-const MOST_PARSED = 4_000_000;
+const MOST_TEXT = 1_000;
+const MOST_PARSED = 1_000_000;
 const MOST_SHOWN = 256_000;
 const MOST_PREVIEW = 80;
 

@@ -3,8 +3,9 @@
 import { announceChange, focusFirst, make, makeId, setAttribute } from "../dom.js";
 import { parse } from "../json.js";
 import { MISSING } from "./fields.js";
-import { fitsVariant, holds } from "./fits.js";
-import { listVariants, resolve } from "./schema.js";
+import { fits, fitsVariant, holds } from "./fits.js";
+import { resolve } from "./schema.js";
+import { listVariants } from "./variants.js";
 import { nameKind, nameVariants, sayLimits } from "./words.js";
 
 const MOST_DEPTH = 20;
@@ -35,7 +36,7 @@ export class Field {
     this.kind = make("span", { class: "kind" });
     this.head = make("div", { class: "head" }, this.label, this.kind);
     this.about = make("p", { class: "about", id: `${id}-about` });
-    this.select = make("select", { class: "variant" });
+    this.select = make("select", { class: "variant", autocomplete: "off" });
     this.select.addEventListener("change", () => this._switch(Number(this.select.value)));
     this.body = make("div", { class: "body" });
     this.error = make("p", { class: "error", id: `${id}-error`, hidden: true });
@@ -67,7 +68,14 @@ export class Field {
     this.current = index;
     if (!this.editors.has(index)) this.editors.set(index, this._make(this.variants[index]));
     this._drawSelect();
-    this.body.replaceChildren(...(this.select.length > 1 ? [this.select] : []), this.editor.element);
+    // What stays in place keeps the focus.
+    if (this.select.length < 2) this.select.remove();
+    else if (this.select.parentNode === null) this.body.prepend(this.select);
+    if (this.shown !== this.editor.element) {
+      this.shown?.remove();
+      this.body.append(this.editor.element);
+    }
+    this.shown = this.editor.element;
     this._describe();
   }
 
@@ -91,8 +99,8 @@ export class Field {
     const value = old.read([], []);
     const isNew = !this.editors.has(index);
     this._choose(index);
-    if (isNew) carryOver(old, value, this.editor, this.variant);
-    announceChange(this.element);
+    if (isNew) carryOver(old, value, this.editor, this.variant, this.form.root);
+    announceChange(this.body);
   }
 
   _describe() {
@@ -184,11 +192,20 @@ export class Field {
   }
 }
 
-function carryOver(old, value, editor, variant) {
+/** Bring what was typed into another variant's editor, as far as it belongs there. */
+function carryOver(old, value, editor, variant, root) {
   const typed = old.text?.() ?? "";
   const known = old.control?.classList.contains("json") ? readOrNothing(typed) : value;
-  if (known !== MISSING && holds(known, variant)) editor.fill(known);
-  else editor.write?.(typed);
+  if (known === MISSING || !holds(known, { ...variant, tag: undefined })) editor.write?.(typed);
+  else if (variant.editor !== "object") editor.fill(known);
+  else carryMembers(known, editor, variant, root);
+}
+
+function carryMembers(value, editor, { schema, tag }, root) {
+  for (const [name, one] of Object.entries(schema.properties ?? {})) {
+    const isWanted = name !== tag?.name && Object.hasOwn(value, name) && fits(value[name], one, root);
+    if (isWanted) editor.child(name).fill(value[name]);
+  }
 }
 
 function readOrNothing(text) {

@@ -3,7 +3,7 @@
 // Each is `{element, control, read(path, problems), fill(value), isBlank(), text(), write(text)}`.
 
 import { make, makeId } from "../dom.js";
-import { parse, parseNumber, same, stringify } from "../json.js";
+import { isNumber, parse, parseNumber, same, stringify } from "../json.js";
 import { isSecret } from "./fits.js";
 import { findExample, sayValue } from "./words.js";
 
@@ -41,10 +41,13 @@ export function makeNumber({ schema }) {
 function readNumber(text, kind, path, problems) {
   const value = parseNumber(text);
   if (value !== undefined) return value;
-  const message =
-    text === "" ? `Write ${kind}.` : `This is not ${kind} as JSON writes it, or too long for this browser.`;
-  problems.push({ path, message });
+  problems.push({ path, message: sayWrong(text, kind) });
   return text === "" ? MISSING : text;
+}
+
+function sayWrong(text, kind) {
+  if (text === "") return `Write ${kind}.`;
+  return isNumber(text) ? "This browser would round this number." : `This is not ${kind} as JSON writes it.`;
 }
 
 /** Make a field that chooses one of the values that the schema lists, or of true and false. */
@@ -55,7 +58,12 @@ export function makeChoice({ schema }) {
   const options = values.map((value, index) =>
     make("option", { value: index }, areClear ? names[index] : stringify(value)),
   );
-  const control = make("select", { id: makeId() }, make("option", { value: "" }, "choose…"), ...options);
+  const control = make(
+    "select",
+    { id: makeId(), autocomplete: "off" },
+    make("option", { value: "" }, "choose…"),
+    ...options,
+  );
   return {
     ...plain(control),
     read: (path, problems) => {

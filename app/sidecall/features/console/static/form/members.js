@@ -6,7 +6,7 @@ import { MISSING } from "./fields.js";
 import { isSecret } from "./fits.js";
 import { sayValue } from "./words.js";
 
-const SIMPLE = ["text", "number", "choice", "constant"];
+const SIMPLE = ["text", "number", "choice", "constant", "json"];
 
 /**
  * The field of a member.
@@ -18,12 +18,14 @@ export class Member extends Field {
   constructor(form, schema, { isRequired, ...place }) {
     super(form, schema, place);
     this.isRequired = isRequired;
+    this.element.classList.add("member");
     const others = this.variants.filter((it) => !it.isSpare);
     this.isSimple = others.length > 0 && others.every((it) => SIMPLE.includes(it.editor));
-    this.box = make("input", { type: "checkbox", "aria-label": `Send ${this.name}` });
+    this.box = make("input", { type: "checkbox", autocomplete: "off" });
     this.boxText = make("span", {}, "send");
     this.boxLabel = make("label", { class: "send" }, this.box, this.boxText);
-    this.head.append(this.boxLabel);
+    // For the keyboard it comes after what a person types, and before what it opens.
+    (this.isSimple ? this.element : this.head).append(this.boxLabel);
     if (isRequired) this.label.append(make("span", { class: "required" }, " required"));
     this.box.addEventListener("change", () => this._setByHand());
     this.box.addEventListener("input", (event) => event.stopPropagation());
@@ -55,6 +57,7 @@ export class Member extends Field {
     const isSettled = this.isSent ? !this.isBlank() : this.isSimple && this.isBlank() && !canBeEmpty;
     this.boxLabel.hidden = this.isRequired && isSettled;
     this.boxText.textContent = canBeEmpty && (this.isRequired || this.isSent) ? "send empty" : "send";
+    setAttribute(this.box, "aria-label", `${this.boxText.textContent} ${this.name}`);
     this.body.hidden = !this.isSimple && !this.isSent;
     this.element.classList.toggle("unsent", !this.isSent);
     const control = this.editor?.control;
@@ -79,6 +82,7 @@ export class Member extends Field {
   }
 
   _follow() {
+    this.isOffered = true;
     this.setSent(!this.isSimple || !this.isBlank());
   }
 

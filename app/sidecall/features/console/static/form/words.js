@@ -1,7 +1,7 @@
 // What a form calls things: the kind of a value, and its limits.
 
 import { stringify } from "../json.js";
-import { resolve } from "./schema.js";
+import { nameOfRef, resolve } from "./schema.js";
 
 const KINDS = {
   string: "text",
@@ -54,14 +54,18 @@ export function nameKind({ schema, editor, tag, name }, root) {
   if (editor === "choice" && schema.enum) return name ?? "one of a list";
   if (editor === "object") return name ?? (schema.properties ? "object" : "keys and values");
   if (editor === "array") return nameArray(schema, name, root);
-  return FORMATS[schema.format] ?? schema.format ?? KINDS[schema.type] ?? "value";
+  return pick(FORMATS, schema.format) ?? schema.format ?? pick(KINDS, schema.type) ?? "value";
+}
+
+function pick(words, name) {
+  return Object.hasOwn(words, name ?? "") ? words[name] : undefined;
 }
 
 function nameArray(schema, name, root) {
   if (name !== undefined) return name;
   if (schema.prefixItems) return `${schema.prefixItems.length} items`;
   const { schema: items } = resolve(schema.items ?? true, root);
-  const said = schema.items?.$ref?.split("/").at(-1) ?? items.title ?? PLURALS[items.type];
+  const said = nameOfRef(schema.items?.$ref) ?? items.title ?? pick(PLURALS, items.type);
   return said === undefined ? "list" : `list of ${said}`;
 }
 
@@ -107,6 +111,14 @@ function sayCount(low, high, unit) {
 
 /** Return an example of how a text of this schema is written, or nothing. */
 export function findExample(schema) {
-  const given = schema.examples?.find?.((it) => typeof it === "string");
-  return given ?? (Object.hasOwn(EXAMPLES, schema.format ?? "") ? EXAMPLES[schema.format] : "");
+  const given = schema.examples?.find((it) => typeof it === "string");
+  return given ?? pick(EXAMPLES, schema.format) ?? "";
+}
+
+/** Write a path as the server does in its messages: `lines[0].sku`. */
+export function sayPath(path) {
+  const said = path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index > 0 ? "." : ""}${part}`))
+    .join("");
+  return said === "" ? "the whole value" : said;
 }
