@@ -144,8 +144,8 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         place_all(bodies),
         list(costs) if any(costs) else [],
         *_make_origin_columns(origins),
-        [int(waited * 1e6) for waited in waits] if any(waits) else [],
-        [] if all(number == 1 for number in attempts) else attempts,
+        waits=[int(waited * 1e6) for waited in waits] if any(waits) else [],
+        attempts=[] if all(number == 1 for number in attempts) else attempts,
     )
     return Block(
         tenant=tenant,
