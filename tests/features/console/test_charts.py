@@ -23,7 +23,7 @@ def test_what_is_drawn_is_in_its_box(values: list[float | None]) -> None:
 
     places = [float(it) for path in line.lines for it in path.replace("M", "").replace("L", " ").split()]
     assert all(0 <= place <= WIDTH for place in places)
-    assert all(0 <= x <= WIDTH and 0 <= y and h >= 0 and y + h <= HEIGHT for x, y, _, h, _ in bars.bars)
+    assert all(0 <= x <= WIDTH and y >= 0 and h >= 0 and y + h <= HEIGHT for x, y, _, h, _ in bars.bars)
     runs = "".join("x" if value is not None else " " for value in values).split()
     assert (len(line.lines), len(line.areas)) == (len(runs), len(runs))
     assert len([bar for bar in bars.bars if bar[4]]) == len([value for value in values if value])
