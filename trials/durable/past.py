@@ -144,8 +144,12 @@ async def _list(home: Home, made: _Made) -> Finding:
 
 
 async def _sum_up(home: Home, history: History) -> Finding:
-    took = {str(part): await _time(partial(history.summarize, [part], CallFilter("default"))) for part in _PARTS}
-    total = (await history.summarize(["name"], CallFilter("default"))).total
+    every, own = CallFilter("default"), CallFilter("default", caller="caller 1")
+    asked: dict[str, tuple[Sequence[SummaryPart], CallFilter]]
+    asked = {",".join(by): (by, every) for by in (*((part,) for part in _PARTS), ("name", "kind"))}
+    asked |= {"name,kind of a caller": (("name", "kind"), own)}
+    took = {text: await _time(partial(history.summarize, by, wanted)) for text, (by, wanted) in asked.items()}
+    total = (await history.summarize(["name"], every)).total
     return Finding(
         "durable",
         f"{home.kind}: summaries of these calls, over {_DAYS} days",

@@ -70,16 +70,16 @@ async def test_the_address_is_the_search(make_client: MakeClient) -> None:
 async def test_older_and_newer_calls_are_led_to(make_client: MakeClient) -> None:
     """As far as there are any."""
     client = await make_client(*TOOLS)
-    ids = [await call(client, "fail", words=str(number)) for number in range(120)][::-1]
+    ids = [await call(client, "fail", words=str(number)) for number in range(100)][::-1]
     pages, path = [], "calls?name=fail"
     for _ in range(3):
         pages.append(await read(client, path))
         path = ([*find_links(pages[-1], "Older"), "../console/calls"][0]).removeprefix("../console/")
     back = find_links(pages[2], "Newer")[0].removeprefix("../console/")
 
-    assert [list_rows(page) for page in pages] == [ids[:50], ids[50:100], ids[100:]]
+    assert [list_rows(page) for page in pages] == [ids[:40], ids[40:80], ids[80:]]
     assert (find_links(pages[0], "Newer"), find_links(pages[2], "Older")) == ([], [])
-    assert list_rows(await read(client, back)) == ids[50:100]
+    assert list_rows(await read(client, back)) == ids[40:80]
     assert find_links(await read(client, back), "Newer") == ["../console/calls?name=fail"]
 
 

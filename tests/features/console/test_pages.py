@@ -35,6 +35,9 @@ PAGES = (
 )
 GONE = (
     "calls/none",
+    "calls/summary",
+    "calls/export",
+    "conversations/..%2Ftools",
     "calls/01890a5d-ac96-774b-bcce-b302099a8057",
     "conversations/none",
     "nowhere",

@@ -6,8 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.features.mcp_client.entries import describe_kit
-from tests.features.mcp_client.test_offered import connect_with, list_names, wait_for_tool
+from tests.features.mcp_client.entries import describe_kit, write_servers
+from tests.features.mcp_client.test_offered import connect_with, list_names, own, wait_for_tool
+from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
 
 ACCEPT = "/mcp-servers/kit/accept"
@@ -97,6 +98,21 @@ async def test_a_file_that_cannot_be_used_is_named(make_client: MakeClient, tmp_
 
     assert [answer.status_code for answer in answers] == [503, 503]
     assert all(str(pins) in answer.json()["detail"] for answer in answers)
+
+
+async def test_a_name_may_have_slashes(make_client: MakeClient, tmp_path: Path) -> None:
+    """As that of a repository; it takes the same scope."""
+    servers = write_servers(**{"example.org/kit": describe_kit()})
+    headers = write_keys(tmp_path / "keys.jsonl", {"ann": ("server:operate",), "bob": ("tools:call",)})
+    access = {"auth": "api_key", "keys_file": tmp_path / "keys.jsonl"}
+    client = await make_client(own, mcp_servers=servers, mcp_pin=True, mcp_pins_file=tmp_path / "pins.json", **access)
+
+    answers = [
+        (await client.post(f"/mcp-servers/{name}/accept", headers=headers[who])).json()
+        for who, name in (("ann", "example.org%2Fkit"), ("ann", "example.org/kit"), ("bob", "example.org/kit"))
+    ]
+
+    assert [answer["type"].rpartition(":")[2] for answer in answers] == ["nothing-waits"] * 2 + ["missing-scope"]
 
 
 async def test_there_may_be_no_servers(make_client: MakeClient) -> None:

@@ -10,6 +10,6 @@ FEATURE = Feature(
     settings_off={"mcp_servers": None},
     routes=(
         Route("GET", "/mcp-servers", f"{_ROUTES}:list_mcp_servers", OPERATE),
-        Route("POST", "/mcp-servers/{name}/accept", f"{_ROUTES}:accept_mcp_tools", OPERATE),
+        Route("POST", "/mcp-servers/{name:path}/accept", f"{_ROUTES}:accept_mcp_tools", OPERATE),
     ),
 )

@@ -12,6 +12,7 @@ from sidecall.features.status.reading import read_mcp_servers
 from sidecall.features.status.shown import McpServerStatus
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
 from sidecall.kernel.core.overload import PartUnavailable
+from sidecall.kernel.core.scopes import OPERATE
 from sidecall.kernel.http.body import parse_body, read_body
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
@@ -91,7 +92,7 @@ async def list_mcp_servers(parts: PartsDep) -> Response:
 
 
 @router.post(
-    "/mcp-servers/{name}/accept",
+    "/mcp-servers/{name:path}/accept",
     operation_id="accept_mcp_tools",
     summary="Accept changed tools of an MCP server",
     response_model=None,
@@ -111,6 +112,7 @@ async def list_mcp_servers(parts: PartsDep) -> Response:
 )
 async def accept_mcp_tools(request: Request, parts: PartsDep, caller: CallerDep, name: ServerName) -> Response:
     """Accept what tools of a server say now, as `sidecall mcp-servers accept` does. The audit says who did."""
+    parts.auditor.require(caller, OPERATE)  # A name may have slashes in it, and permissions look at paths part by part.
     if name not in {server.name for server in parts.operation.upstream.servers}:
         raise UnknownMcpServer
     body = await read_body(request, parts.bounds)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from uuid import UUID
 
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.markdown import write_markdown
@@ -22,6 +23,7 @@ _LONGEST = 256 * 1024
 # Of a link: longer ones are refused on the way.
 _LONGEST_LINK = 6000
 _HIDDEN = "[redacted]"
+_UNKNOWN = 404
 
 
 class Step(NamedTuple):
@@ -41,7 +43,7 @@ class Stretch(NamedTuple):
 
 async def show_call(visit: Visit) -> View:
     """Show one call."""
-    entry = (await visit.get(f"/tool_calls/{visit.names['id']}")).data
+    entry = (await visit.get(f"/tool_calls/{_read_id(visit)}")).data
     tool = await visit.find(f"/tools/{entry['name']}")
     known = None if isinstance(tool, ApiFailure) else tool.data
     message = entry["message"]
@@ -71,6 +73,18 @@ async def show_call(visit: Visit) -> View:
         "told": _tell_script(visit, entry, known),
     }
     return View("call.html", f"{entry['name']}: {STATES.get(entry['status'], entry['status']).lower()}", values)
+
+
+def _read_id(visit: Visit) -> str:
+    """Return the call's id; other routes of the API stand beside those of calls.
+
+    Raises:
+        ApiFailure: It is none.
+    """
+    try:
+        return str(UUID(visit.names["id"]))
+    except ValueError:
+        raise ApiFailure(_UNKNOWN, {"detail": "There is no such call."}) from None
 
 
 def _list_steps(entry: Mapping[str, Any]) -> Iterator[Step]:

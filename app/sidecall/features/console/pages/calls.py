@@ -40,7 +40,7 @@ SPANS: Mapping[str, tuple[str, timedelta | None]] = {
 # What a summary cannot be narrowed by.
 _ORIGINS = ("conversation", "trace_id", "request_id")
 _FILTERS = ("name", "status", "kind", "caller", "tag", *_ORIGINS, "until")
-_MOST = 50
+_MOST = 40
 # Groups that are shown, of each kind.
 _MOST_GROUPS = 12
 # Pages from which a reader finds back to newer ones.
