@@ -161,4 +161,4 @@ async def test_it_is_cancelled_though_its_server_ended_just_then(server: Server,
     await another.jobs.close()
 
     assert ended.status == "cancelled"
-    assert [approval.status for approval in (await another.ledger.approvals.list("default")).approvals] == ["rejected"]
+    assert [approval.status for approval in (await another.ledger.approvals.list("default")).approvals] == ["cancelled"]

@@ -76,7 +76,7 @@ async def require_cancelled(server: Server, entry: CallEntry) -> None:
     ended = await server.jobs.wait(entry, 20)
     assert ended.status == "cancelled"
     for approval in (await server.ledger.approvals.list("default")).approvals:
-        assert approval.status == "rejected"
+        assert approval.status == "cancelled"
         with pytest.raises(ApprovalConflict):
             await server.ledger.approvals.decide(approval.id, Decision(decision="approve"), "eve")
     assert RAN["pay"] == 0
@@ -94,7 +94,7 @@ async def test_a_call_is_cancelled_that_is_about_to_wait(server: Server, name: s
     assert (await server.cancel_at(gate, entry, "ada")).status == "cancelled"
     await require_cancelled(server, entry)
     [approval] = (await server.ledger.approvals.list("default")).approvals
-    assert (approval.status, approval.decided_by) == ("rejected", "ada")
+    assert (approval.status, approval.decided_by) == ("cancelled", "ada")
 
 
 async def test_what_could_not_be_asked_is_cancelled_all_the_same(server: Server) -> None:

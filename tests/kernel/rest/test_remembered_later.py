@@ -230,7 +230,7 @@ async def test_a_cancelled_call_cannot_be_approved(serve: MakeClient) -> None:
     approval = (await client.get(waiting.headers["Location"])).json()
 
     assert (cancelled.json()["status"], late.status_code, RAN["a"]) == ("cancelled", 409, 0)
-    assert (approval["status"], approval["reason"]) == ("rejected", "The call was cancelled.")
+    assert (approval["status"], approval["reason"]) == ("cancelled", "The call was cancelled.")
 
 
 async def test_a_call_that_is_approved_in_time_and_ends_late_has_its_answer(serve: MakeClient) -> None:

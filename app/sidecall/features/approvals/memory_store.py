@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from operator import attrgetter
 from typing import get_args
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
@@ -309,4 +309,4 @@ _STATUSES = frozenset(get_args(ApprovalStatus))
 
 
 def _matches(listed: ListedApproval, matching: Mapping[str, str]) -> bool:
-    return all(reduce(getattr, FILTERS[name], listed) == value for name, value in matching.items())
+    return all(attrgetter(".".join(FILTERS[name]))(listed) == value for name, value in matching.items())

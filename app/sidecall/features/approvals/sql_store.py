@@ -185,7 +185,7 @@ class SqlApprovals:
     ) -> tuple[str, Sequence[str]]:
         """Return conditions with placeholders from $3 on, and the values of these."""
         dialect = self._database.dialect
-        wanted = {} if status is None else {"status": status}
+        wanted: dict[str, str] = {} if status is None else {"status": status}
         wanted |= {_write_path(dialect, FILTERS[name]): value for name, value in matching.items()}
         where = "" if with_expired or status is not None else "AND status <> 'expired' "
         where += " ".join(f"AND {column} = ${number}" for number, column in enumerate(wanted, 3))

@@ -88,7 +88,13 @@ async def test_a_call_that_has_to_be_approved_is_accepted(client: httpx.AsyncCli
         "asked_args": None,
         "message": None,
     }
-    shown = (await client.get(response.headers["Location"])).json()
+
+
+async def test_an_approval_has_the_tool_that_a_decision_is_about(client: httpx.AsyncClient) -> None:
+    """As the model reads it."""
+    approval = (await client.post("/tool_calls", json=_call())).json()
+
+    shown = (await client.get(f"/approvals/{approval['id']}")).json()
     described = (await client.get("/tools/delete_order")).json()
     assert shown == approval | {
         "tool_state": "same",

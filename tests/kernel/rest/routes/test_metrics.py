@@ -73,30 +73,33 @@ async def test_everything_has_a_type_and_a_help_text(make_client: MakeClient) ->
     ours = {family.name: family for family in families if family.name.startswith("sidecall_")}
     labels = {label for family in ours.values() for sample in family.samples for label in sample.labels}
 
-    assert {name: family.type for name, family in ours.items()} == {
-        "sidecall_build_info": "gauge",
-        "sidecall_log_lines_dropped": "counter",
-        "sidecall_store_usable": "gauge",
-        "sidecall_approvals_oldest_seconds": "gauge",
-        "sidecall_approvals_pending": "gauge",
-        "sidecall_approvals_waiting": "gauge",
-        "sidecall_requests": "counter",
-        "sidecall_history_calls_dropped": "counter",
-        "sidecall_tools": "gauge",
-        "sidecall_calls": "counter",
-        "sidecall_calls_in_flight": "gauge",
-        "sidecall_call_duration_seconds": "histogram",
-        "sidecall_queue_wait_seconds": "histogram",
-        "sidecall_cost": "counter",
-        "sidecall_executor_size": "gauge",
-        "sidecall_executor_busy": "gauge",
-        "sidecall_executor_waiting": "gauge",
-        "sidecall_executor_abandoned": "gauge",
-        "sidecall_executor_killed": "counter",
-        "sidecall_queue_length": "gauge",
-    }
+    assert {name: family.type for name, family in ours.items()} == _TYPES
     assert all(family.documentation for family in ours.values())
     assert labels == {"version", "tool", "outcome", "executor", "le", "route", "status"}
+
+
+_TYPES = {
+    "sidecall_build_info": "gauge",
+    "sidecall_log_lines_dropped": "counter",
+    "sidecall_store_usable": "gauge",
+    "sidecall_approvals_oldest_seconds": "gauge",
+    "sidecall_approvals_pending": "gauge",
+    "sidecall_approvals_waiting": "gauge",
+    "sidecall_requests": "counter",
+    "sidecall_history_calls_dropped": "counter",
+    "sidecall_tools": "gauge",
+    "sidecall_calls": "counter",
+    "sidecall_calls_in_flight": "gauge",
+    "sidecall_call_duration_seconds": "histogram",
+    "sidecall_queue_wait_seconds": "histogram",
+    "sidecall_cost": "counter",
+    "sidecall_executor_size": "gauge",
+    "sidecall_executor_busy": "gauge",
+    "sidecall_executor_waiting": "gauge",
+    "sidecall_executor_abandoned": "gauge",
+    "sidecall_executor_killed": "counter",
+    "sidecall_queue_length": "gauge",
+}
 
 
 async def test_every_number_is_documented() -> None:
