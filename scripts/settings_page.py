@@ -170,7 +170,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Remembered calls",
         "Calls that run once by a key, or go on without their client: [calls that are remembered](jobs.md), "
-        "[webhooks](jobs.md#webhooks).",
+        "[webhooks](jobs.md#webhooks), [of approvals](approval-webhooks.md) too.",
         (
             "max_running_jobs",
             "share_jobs",
@@ -181,6 +181,8 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "max_jobs",
             "max_job_bytes",
             "webhook_hosts",
+            "approval_webhooks",
+            "approval_expiry_notice",
             "webhook_secret",
         ),
     ),

@@ -25,7 +25,7 @@ from trials import (
     traces,
 )
 from trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from trials.durable import away, drained, fleet, killed, past, points, shared, told, torn, workers
+from trials.durable import away, drained, fleet, killed, notified, past, points, shared, told, torn, workers
 from trials.finding import Finding
 from trials.hostile import (
     bombs,
@@ -63,7 +63,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "responsive": (held_up.run,),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, notified.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
     "proxied": (draining.run,),
@@ -76,6 +76,7 @@ PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
+    "approvals-told": (notified.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {
@@ -101,6 +102,7 @@ SHORT: Mapping[str, Trial] = {
     "torn": torn.run_shortly,
     "away": away.run_shortly,
     "told": told.run_shortly,
+    "notified": notified.run_shortly,
     "workers": workers.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly, "fleet": fleet.run_shortly}),
     **({} if not has_programs("nginx", "caddy") else {"proxied": draining.run_shortly}),

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 
+from sidecall.features.approval_webhooks.sql_store import SqlApprovalMessages
+from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.calls.entry import CallFilter
 from sidecall.features.calls.event_stream import export_calls
 from sidecall.features.calls.notices import NoNotices
@@ -15,8 +17,12 @@ from sidecall.features.calls.progress import ProgressBatch
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.http.events import write_event
 from sidecall.storage.notice_words import Bundle
+from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.features.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
@@ -149,6 +155,20 @@ async def _know_many(_: MakeClient) -> str:
         places.note(("a.example", port), 0.1)
     taken = [[places.take(("a.example", port)) for _ in range(2)] for port in (0, 1, 1000)]
     return "the one known longest is forgotten" if taken == [[True, False], [True, True], [True, True]] else str(taken)
+
+
+async def _many_messages(_: MakeClient) -> str:
+    database = SqliteDatabase()
+    await database.open()
+    approvals, messages = SqlApprovals(database, "me"), SqlApprovalMessages(database, ["a"])
+    has_room = await messages.keep_receivers(60.0, 4, time.time())
+    for number in range(5):
+        asked = ToolCall(name="ask", args={}, id=str(number))
+        await approvals.ask(CallRecord.of(CallRequest(asked), "invocation"), asked)
+    is_full = not await messages.keep_receivers(60.0, 4, time.time())
+    noted = len(await messages.list_due(time.time() + 1_000_000, 10, 10))
+    await database.close()
+    return "no more are noted" if (has_room, is_full, noted) == (True, True, 4) else f"{noted} are noted"
 
 
 async def _tries(_: MakeClient) -> str:
@@ -320,6 +340,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     ),
     "webhooks to all such hosts that are under way at once": partial(_tell_many, hosts=25, most=15, are_prompt=False),
     "hosts that are known to answer webhooks soon": _know_many,
+    "messages [about approvals](approval-webhooks.md) that wait for one receiver": _many_messages,
     "tries of a webhook": _tries,
     "requests that wait for the end of a call which was sent before": _repeat,
     "calls on a page": _calls_page,

@@ -81,6 +81,8 @@ DEFAULTS = {
     "max_jobs": 5000000,
     "max_job_bytes": 4294967296,
     "webhook_hosts": (),
+    "approval_webhooks": None,
+    "approval_expiry_notice": 600.0,
     "webhook_secret": None,
     "outgoing_hosts": (),
     "outgoing_private_hosts": (),

@@ -30,7 +30,7 @@ _OWN: tuple[str | Feature, ...] = (
     "costs",
     # Without routes. No plain server loads anything of the folder of the last.
     *("cache", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
-    *("toolsets", "webhooks"),
+    *("toolsets", "webhooks", "approval_webhooks"),
     Feature(name="file_tools", needs=("workspaces",)),
 )
 

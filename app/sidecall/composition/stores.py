@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecall.composition.features import list_tables, load_features
+from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.contract.lock import LOCK, InvalidLock, LockedTool, parse_lock
 from sidecall.features.credentials.own_secrets import SecretKeeper
@@ -95,7 +96,12 @@ def build_ledger(settings: Settings, *, is_server: bool = False, writers: Writer
         ),
     )
     others = list_tables(load_features(use_entry_points=settings.entry_points))
-    return open_ledger(settings.store or IN_MEMORY, bounds, refuse, is_server=is_server, writers=writers, others=others)
+    url = settings.store or IN_MEMORY
+    ledger = open_ledger(url, bounds, refuse, is_server=is_server, writers=writers, others=others)
+    if settings.approval_receivers and ledger.kind == "memory":  # In a database it is noted what becomes of them.
+        most, most_bytes = settings.max_approvals, settings.max_waiting_bytes
+        ledger.approvals = SqlApprovals(ledger.database, ledger.owner, settings.approval_ttl, most, most_bytes)
+    return ledger
 
 
 def gather_services(  # noqa: PLR0913  what a server offers its calls

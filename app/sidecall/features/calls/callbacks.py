@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,35 @@ class DueCallback:
     at: float
     tries: int
 
+    @property
+    def subject(self) -> str:
+        """What it is about, for the log."""
+        return f"call {self.call_id}"
 
-class CallbackQueue(Protocol):
-    """The queue of webhooks to send for ended calls; each method is one durable step."""
 
-    async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[DueCallback]:
+class DueMessage(Protocol):
+    """A message that is due: where it goes, how often it was tried, and what it is about, for the log."""
+
+    @property
+    def url(self) -> str:
+        """The receiver, as `find` of the receivers takes it."""
+
+    @property
+    def tries(self) -> int:
+        """The number of attempts."""
+
+    @property
+    def subject(self) -> str:
+        """Such as `call 01a2…`."""
+
+
+Due = TypeVar("Due", bound=DueMessage)
+
+
+class MessageQueue(Protocol[Due]):
+    """The queue of webhooks to send; each method is one durable step."""
+
+    async def list_due(self, now: float, most: int, most_of_host: int) -> Sequence[Due]:
         """List due webhooks, fairly between callers and hosts.
 
         Args:
@@ -31,8 +55,12 @@ class CallbackQueue(Protocol):
             most_of_host: The maximum number for one host.
         """
 
-    async def claim(self, due: DueCallback, until: float) -> DueCallback | None:
+    async def claim(self, due: Due, until: float) -> Due | None:
         """Claim a webhook until it is due again; None if another server was faster."""
 
-    async def settle(self, claimed: DueCallback, again_at: float | None) -> None:
+    async def settle(self, claimed: Due, again_at: float | None) -> None:
         """Set the time of the next attempt; None removes it."""
+
+
+# Of ended calls.
+CallbackQueue = MessageQueue[DueCallback]

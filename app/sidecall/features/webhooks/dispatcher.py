@@ -1,15 +1,16 @@
-"""Send a webhook for each ended call, until its receiver has confirmed it."""
+"""Send webhooks, each until its receiver has confirmed it; those of ended calls, and of what else has a queue."""
 
 import asyncio
 import logging
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol
 
-from sidecall.features.calls.callbacks import DueCallback
+from sidecall.features.calls.callbacks import Due, DueCallback, DueMessage, MessageQueue
 from sidecall.features.calls.entry import CallEntry
 from sidecall.features.calls.errors import CallbackRefused, UnknownCall
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
@@ -101,31 +102,52 @@ _MOST_LISTED = 200
 _PATIENCE = 3.0
 
 
-class WebhookDispatcher:
-    """Send due webhooks, each at least once."""
+class Receivers(Protocol):
+    """The receivers of one server; false where there are none."""
+
+    def __bool__(self) -> bool:
+        """Return whether there are any."""
+
+    def find(self, text: str) -> Receiver:
+        """Return the receiver of a message.
+
+        Raises:
+            CallbackRefused: It may not be told.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a receiver gets; the id is the same in each attempt."""
+
+    id: str
+    body: bytes
+
+
+class MessageDispatcher(Generic[Due]):
+    """Send due messages, each at least once."""
 
     def __init__(
         self,
-        ledger: Ledger,
-        hosts: AllowedHosts,
+        queue: MessageQueue[Due],
+        hosts: Receivers,
         keys: Sequence[bytes],
-        show: ShowEntry,
+        compose: Callable[[Due], Awaitable[Message | None]],
         pauses: Sequence[float] = PAUSES,
     ) -> None:
         """Take the parts.
 
         Args:
-            ledger: The ledger of calls.
-            hosts: The allowed hosts.
+            queue: Which messages are due.
+            hosts: Where they may go.
             keys: The keys for signatures.
-            show: Writes the body of a call.
+            compose: Writes a message; None where there is nothing to send.
             pauses: Seconds between attempts.
         """
-        self._calls = ledger.calls
-        self._callbacks = ledger.callbacks
+        self._queue = queue
         self._hosts = hosts
         self._keys = keys
-        self._show = show
+        self._compose = compose
         self._pauses = pauses
         self._sending: dict[asyncio.Task[None], Host] = {}
         self._places = HostSlots()
@@ -186,18 +208,18 @@ class WebhookDispatcher:
         """Send messages for which there are slots, and return whether there may be more."""
         if self._places.are_taken:
             return True
-        due = await self._callbacks.list_due(time.time(), _MOST_LISTED, MOST_OF_HOST)
+        due = await self._queue.list_due(time.time(), _MOST_LISTED, MOST_OF_HOST)
         for callback in due:
             host = self._find_host(callback)
             if self._places.take(host):
                 await self._begin(sender, callback, host)
         return bool(due)
 
-    async def _begin(self, sender: "_sender.Sender", callback: DueCallback, host: Host) -> None:
+    async def _begin(self, sender: "_sender.Sender", callback: Due, host: Host) -> None:
         """Start to send a message that has a slot; the slot is released if another server was faster."""
         claimed = None
         try:
-            claimed = await self._callbacks.claim(callback, time.time() + _LEASE)
+            claimed = await self._queue.claim(callback, time.time() + _LEASE)
         finally:
             if claimed is None:
                 self._places.leave(host)
@@ -206,7 +228,7 @@ class WebhookDispatcher:
             self._sending[task] = host
             task.add_done_callback(self._note_end)
 
-    def _find_host(self, callback: DueCallback) -> Host:
+    def _find_host(self, callback: Due) -> Host:
         try:
             receiver = self._hosts.find(callback.url)
         except CallbackRefused:
@@ -217,22 +239,22 @@ class WebhookDispatcher:
         self._places.leave(self._sending.pop(task))
         self._ended.set()
 
-    async def _carry(self, sender: "_sender.Sender", callback: DueCallback) -> None:
+    async def _carry(self, sender: "_sender.Sender", callback: Due) -> None:
         try:
-            await self._callbacks.settle(callback, await self._send(sender, callback))
+            await self._queue.settle(callback, await self._send(sender, callback))
         except (StoreUnavailable, UnknownCall) as error:
-            logger.warning("webhook of call %s: it is not known whether to send it again: %r", callback.call_id, error)
+            logger.warning("webhook of %s: it is not known whether to send it again: %r", callback.subject, error)
         except Exception:
-            logger.exception("webhook of call %s could not be sent", callback.call_id)
+            logger.exception("webhook of %s could not be sent", callback.subject)
 
-    async def _send(self, sender: "_sender.Sender", callback: DueCallback) -> float | None:
+    async def _send(self, sender: "_sender.Sender", callback: Due) -> float | None:
         """Send a message, and return the time of the next attempt; None if it is done."""
-        entry = await self._calls.get(callback.call_id, callback.tenant)
         try:
             receiver = self._hosts.find(callback.url)
-            # Its answer may be large.
-            body = await RESULTS.run(self._write, entry)
-            await self._post(sender, receiver, f"msg_{entry.id}", body)
+            message = await self._compose(callback)
+            if message is None:
+                return None
+            await self._post(sender, receiver, message)
         except CallbackRefused as error:
             _give_up(callback, error.message)
             return None
@@ -241,23 +263,45 @@ class WebhookDispatcher:
                 _give_up(callback, str(error))
                 return None
             pause = self._pauses[callback.tries - 1] * random.uniform(1.0, 1.2)  # noqa: S311
-            logger.info("webhook of call %s is sent again in %.0f s: %s", callback.call_id, pause, error)
+            logger.info("webhook of %s is sent again in %.0f s: %s", callback.subject, pause, error)
             return time.time() + pause
-        logger.debug("webhook of call %s was heard", callback.call_id)
+        logger.debug("webhook of %s was heard", callback.subject)
         return None
 
-    async def _post(self, sender: "_sender.Sender", receiver: Receiver, message_id: str, body: bytes) -> None:
+    async def _post(self, sender: "_sender.Sender", receiver: Receiver, message: Message) -> None:
         began = time.monotonic()
         try:
-            await sender.send(receiver, message_id, body)
+            await sender.send(receiver, message.id, message.body)
         finally:
             self._places.note((receiver.host, receiver.port), time.monotonic() - began)
+
+
+def _give_up(callback: DueMessage, reason: str) -> None:
+    logger.warning("webhook of %s is given up after try %d: %s", callback.subject, callback.tries, reason)
+
+
+class WebhookDispatcher(MessageDispatcher[DueCallback]):
+    """Send the webhooks of calls that have ended."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        hosts: AllowedHosts,
+        keys: Sequence[bytes],
+        show: ShowEntry,
+        pauses: Sequence[float] = PAUSES,
+    ) -> None:
+        """Take the parts; `show` writes the body of a call."""
+        super().__init__(ledger.callbacks, hosts, keys, self._write_message, pauses)
+        self._calls = ledger.calls
+        self._show = show
+
+    async def _write_message(self, callback: DueCallback) -> Message:
+        entry = await self._calls.get(callback.call_id, callback.tenant)
+        # Its answer may be large.
+        return Message(f"msg_{entry.id}", await RESULTS.run(self._write, entry))
 
     def _write(self, entry: CallEntry) -> bytes:
         ended = (entry.ended_at or entry.created_at).isoformat().replace("+00:00", "Z")
         head = f'{{"type":"tool_call.{entry.status}","timestamp":"{ended}","data":'
         return head.encode() + self._show(entry) + b"}"
-
-
-def _give_up(callback: DueCallback, reason: str) -> None:
-    logger.warning("webhook of call %s is given up after try %d: %s", callback.call_id, callback.tries, reason)

@@ -1,7 +1,7 @@
 """Receivers of webhooks."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.features.calls.errors import CallbackRefused
@@ -55,20 +55,31 @@ class AllowedHosts:
         """
         if not self._hosts:
             raise CallbackRefused(_UNSET)
-        url = _read_url(text)
-        host = normalize_host(url.raw_host.decode("ascii"))
-        if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
-            raise CallbackRefused(_NO_URL)
-        port = url.port or _rules.USUAL_PORTS[url.scheme]
-        allowed = next((it for it in self._hosts if it.covers(url.scheme, host, port)), None)
+        receiver = read_receiver(text)
+        scheme, host, port = receiver.url.scheme, receiver.host, receiver.port
+        allowed = next((it for it in self._hosts if it.covers(scheme, host, port)), None)
         if allowed is None:
             raise CallbackRefused(
-                f"This server does not tell {url.scheme}://{host}:{port} that calls have ended. Its operator names the "
+                f"This server does not tell {scheme}://{host}:{port} that calls have ended. Its operator names the "
                 "hosts where it may with SIDECALL_WEBHOOK_HOSTS."
             )
-        if url.host.endswith("."):  # Not every resolver knows such names, and no certificate has one.
-            url = url.copy_with(host=host)
-        return Receiver(url, host, port, allowed.is_address)
+        return replace(receiver, is_private=allowed.is_address)
+
+
+def read_receiver(text: str) -> Receiver:
+    """Return the receiver of a URL, which is not allowed to be private.
+
+    Raises:
+        CallbackRefused: The URL is invalid.
+    """
+    url = _read_url(text)
+    host = normalize_host(url.raw_host.decode("ascii"))
+    if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
+        raise CallbackRefused(_NO_URL)
+    port = url.port or _rules.USUAL_PORTS[url.scheme]
+    if url.host.endswith("."):  # Not every resolver knows such names, and no certificate has one.
+        url = url.copy_with(host=host)
+    return Receiver(url, host, port, is_private=False)
 
 
 def _read_url(text: str) -> Any:

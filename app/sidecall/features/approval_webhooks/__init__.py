@@ -1,0 +1,1 @@
+"""Webhooks about approvals: messages to the receivers that an operator names."""
