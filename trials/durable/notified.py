@@ -8,7 +8,9 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
+import httpx
 import uvloop
 
 from sidecall.features.webhooks.signing import read_key
@@ -22,7 +24,7 @@ from trials.finding import Finding
 _EXPIRING = "approval.expiring"
 _EVENTS = ("approval.requested", _EXPIRING, "approval.decided")
 # Seconds from the question to the second message, half of those for which an approval waits.
-_HALF = 200.0
+_HALF = 150.0
 # Seconds for which the receiver is away.
 _AWAY = 60.0
 # Seconds after the receiver is back: of the fourth try, and those that a machine with more to do may take.
@@ -97,7 +99,7 @@ class _Trial:
             {"name": "pay", "args": {"mark": f"m{number}"}, "id": f"m{number}"}
             for number in range(first, first + count)
         ]
-        answers = await asyncio.gather(*(clients.ask("POST", "/tool_calls", json=call) for call in calls))
+        answers = await _send_all(clients, [("/tool_calls", call) for call in calls])
         new = [str(answer.json()["id"]) for answer in answers]
         self.ids += new
         return new
@@ -105,8 +107,8 @@ class _Trial:
     async def decide(self, clients: Clients, ids: Sequence[str]) -> None:
         """Decide about some; one whose answer was lost in a kill is decided already."""
         decisions = [{"decision": "approve" if number % 2 else "reject"} for number in range(len(ids))]
-        asked = (clients.ask("POST", f"/approvals/{one}", json=it) for one, it in zip(ids, decisions, strict=True))
-        answers = await asyncio.gather(*asked)
+        places = [f"/approvals/{one}" for one in ids]
+        answers = await _send_all(clients, list(zip(places, decisions, strict=True)))
         assert {answer.status_code for answer in answers} <= {200, 409}, [answer.text for answer in answers]
 
     def count(self, event: str) -> int:
@@ -124,6 +126,17 @@ class _Trial:
     def _run(self, statement: str) -> list[tuple[int]]:
         with closing(sqlite3.connect(self.home.store.removeprefix("sqlite:///"), timeout=_BUSY)) as file, file:
             return file.execute(statement).fetchall()
+
+
+async def _send_all(clients: Clients, posts: Sequence[tuple[str, Any]]) -> list[httpx.Response]:
+    """Send requests, a few at a time."""
+    turns = asyncio.Semaphore(10)
+
+    async def send(path: str, body: Any) -> httpx.Response:
+        async with turns:
+            return await clients.ask("POST", path, json=body)
+
+    return await asyncio.gather(*(send(*post) for post in posts))
 
 
 async def _tell_shortly(trial: _Trial, count: int) -> Finding:
