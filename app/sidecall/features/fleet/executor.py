@@ -85,7 +85,6 @@ class FleetExecutor:
         self.repeated = 0
         self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
         self._bounds = bounds
-        self._owner = None if store is None else store.owner
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tell_available = tell
         self._tools: dict[str, CompiledTool] = {}
@@ -267,7 +266,9 @@ class FleetExecutor:
                 for worker in self.roster.miss():
                     logger.warning("the worker %s of the queue %s is gone", worker.name, worker.queue)
                 with suppress(BusAway):
-                    await self._bus.send(ALL, "who", None, {"owner": self._owner})
+                    await self._bus.send(
+                        ALL, "who", None, {"owner": None if self._peers is None else self._peers.owner}
+                    )
             else:
                 self.roster.forgive()
             await asyncio.sleep(_ASK)
@@ -335,7 +336,7 @@ class FleetExecutor:
     def _on_who(self, sender: str, said: Message) -> None:
         """Answer a person who asks for all; of other servers, which ask for workers, note that they are there."""
         owner = said.content.get("owner")
-        if owner is not None and owner != self._owner and self._peers is not None:
+        if owner is not None and self._peers is not None:
             self._peers.note(sender, owner)
         elif said.content.get("all"):
             waiting, running = self.count()

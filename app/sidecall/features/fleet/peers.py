@@ -44,13 +44,15 @@ class Peers:
 
     def __init__(self, store: EndsServers, is_there: Callable[[str], Awaitable[bool]]) -> None:
         """Take where servers are kept, and what tells whether a process listens at its place of the bus."""
+        self.owner = store.owner
         self._store = store
         self._is_there = is_there
         self._peers: dict[str, _Peer] = {}
 
     def note(self, sender: str, owner: str) -> None:
         """Note that a server was heard, and its name in the database."""
-        self._peers.setdefault(sender, _Peer(owner)).misses = 0
+        if owner != self.owner:
+            self._peers.setdefault(sender, _Peer(owner)).misses = 0
 
     async def look(self) -> None:
         """Find those that are late, and note the end of those that are gone."""
