@@ -64,7 +64,6 @@ def build_lifespan(
     """Build the lifespan of the application: its startup and shutdown."""
     ledger = parts.operation.ledger
     dispatcher, late = _build_dispatcher(settings, parts, ledger), LateSteps()
-    features.add_metrics(parts.metrics)
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
     changed = ChangedTools(parts.approvals, parts.registry, changes.hear)
 
@@ -89,13 +88,14 @@ def build_lifespan(
                 changed.running(),
                 _follow(settings, parts, announce_new_tools),
             ):
-                _open_to_requests(app, parts)
+                _open_to_requests(app, parts, features)
                 yield
 
     return lifespan
 
 
-def _open_to_requests(app: FastAPI, parts: Parts) -> None:
+def _open_to_requests(app: FastAPI, parts: Parts, features: Features) -> None:
+    features.add_metrics(parts.metrics)
     open_metrics(parts.metrics, parts.lifecycle)
     open_in_flight(parts)
     app.state.reloading.open()

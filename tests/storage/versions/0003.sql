@@ -1,5 +1,22 @@
 PRAGMA application_id = 1397310533;
 BEGIN TRANSACTION;
+CREATE TABLE approval_messages (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    receiver TEXT NOT NULL,
+    approval_id TEXT NOT NULL,
+    event TEXT NOT NULL,
+    status TEXT NOT NULL,
+    listed TEXT,
+    at REAL NOT NULL,
+    due_at REAL NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE approval_receivers (
+    id TEXT NOT NULL PRIMARY KEY,
+    notice REAL NOT NULL,
+    most INTEGER NOT NULL,
+    until REAL NOT NULL
+);
 CREATE TABLE approval_rules (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -94,6 +111,12 @@ CREATE TABLE calls (
     -- In billionths, once it has ended.
     cost INTEGER
 , conversation_id TEXT, trace_id TEXT, request_id TEXT, waited REAL, attempts INTEGER);
+CREATE TABLE console_sessions (
+    id TEXT PRIMARY KEY,
+    sealed TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL
+);
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -113,7 +136,9 @@ CREATE TABLE feature_versions (
     applied_at double precision NOT NULL,
     PRIMARY KEY (feature, version)
 );
-INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79586206805646514893e+09);
+INSERT INTO "feature_versions" VALUES('approval_webhooks',1,'messages',1.79586541354399752612e+09);
+INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79586541354400205613e+09);
+INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79586541354400563239e+09);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -131,9 +156,9 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79586206805643343927e+09);
-INSERT INTO "schema_version" VALUES(2,'origins',1.7958620680564570427e+09);
-INSERT INTO "schema_version" VALUES(3,'turns',1.79586206805646133428e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.79586541354396629329e+09);
+INSERT INTO "schema_version" VALUES(2,'origins',1.79586541354399013524e+09);
+INSERT INTO "schema_version" VALUES(3,'turns',1.79586541354399418829e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,
@@ -168,6 +193,55 @@ CREATE INDEX call_progress_at ON call_progress (at);
 CREATE INDEX calls_by_conversation ON calls (conversation_id, id) WHERE conversation_id IS NOT NULL;
 CREATE INDEX calls_by_trace ON calls (trace_id) WHERE trace_id IS NOT NULL;
 CREATE INDEX calls_by_request ON calls (request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX approval_messages_due ON approval_messages (receiver, due_at, number);
+CREATE INDEX approval_messages_by_approval ON approval_messages (approval_id);
+CREATE VIEW approval_receivers_open AS
+SELECT id, notice, now
+FROM (SELECT *, (julianday('now') - 2440587.5) * 86400.0 AS now FROM approval_receivers)
+WHERE until > now AND (SELECT count(*) FROM approval_messages WHERE receiver = id) < most;
+CREATE TRIGGER approval_messages_of_new AFTER INSERT ON approvals
+WHEN new.status = 'pending' AND EXISTS (SELECT 1 FROM approval_receivers)
+BEGIN
+    DELETE FROM approval_messages WHERE receiver IN (
+        SELECT id FROM approval_receivers WHERE until <= (julianday('now') - 2440587.5) * 86400.0
+    );
+    DELETE FROM approval_receivers WHERE until <= (julianday('now') - 2440587.5) * 86400.0;
+    INSERT INTO approval_messages (receiver, approval_id, event, status, listed, at, due_at)
+    SELECT id, new.id, 'approval.requested', new.status,
+        CASE WHEN length(new.listed) <= 65536 THEN new.listed END, now, 0
+    FROM approval_receivers_open;
+    INSERT INTO approval_messages (receiver, approval_id, event, status, listed, at, due_at)
+    SELECT id, new.id, 'approval.expiring', new.status,
+        CASE WHEN length(new.listed) <= 65536 THEN new.listed END, soon, soon
+    FROM (
+        SELECT id, new.expires_at - min(notice, max(0, new.expires_at - now) / 2) AS soon FROM approval_receivers_open
+    );
+END;
+CREATE TRIGGER approval_messages_of_reopened AFTER UPDATE OF status ON approvals
+WHEN new.status = 'pending' AND old.status <> 'pending' AND EXISTS (SELECT 1 FROM approval_receivers)
+BEGIN
+    INSERT INTO approval_messages (receiver, approval_id, event, status, listed, at, due_at)
+    SELECT id, new.id, 'approval.requested', new.status,
+        CASE WHEN length(new.listed) <= 65536 THEN new.listed END, now, 0
+    FROM approval_receivers_open;
+    INSERT INTO approval_messages (receiver, approval_id, event, status, listed, at, due_at)
+    SELECT id, new.id, 'approval.expiring', new.status,
+        CASE WHEN length(new.listed) <= 65536 THEN new.listed END, soon, soon
+    FROM (
+        SELECT id, new.expires_at - min(notice, max(0, new.expires_at - now) / 2) AS soon FROM approval_receivers_open
+    );
+END;
+CREATE TRIGGER approval_messages_of_decided AFTER UPDATE OF status ON approvals
+WHEN old.status = 'pending' AND new.status IN ('approved', 'rejected', 'cancelled')
+    AND EXISTS (SELECT 1 FROM approval_receivers)
+BEGIN
+    DELETE FROM approval_messages WHERE approval_id = new.id AND event = 'approval.expiring' AND tries = 0;
+    INSERT INTO approval_messages (receiver, approval_id, event, status, listed, at, due_at)
+    SELECT id, new.id, 'approval.decided', new.status,
+        CASE WHEN length(new.listed) <= 65536 THEN new.listed END, now, 0
+    FROM approval_receivers_open;
+END;
+CREATE INDEX console_sessions_by_age ON console_sessions (seen_at);
 CREATE INDEX spending_by_age ON spending (ends_at);
 DELETE FROM "sqlite_sequence";
 COMMIT;
