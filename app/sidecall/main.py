@@ -276,7 +276,7 @@ def _budget(settings: Settings, contents: Contents | None, results: ResultMemory
 
 def _list_stages(settings: Settings, features: Features, results: ResultMemory) -> Stages:
     budget = _budget(settings, features.ledger.contents if features.has("contents") else None, results)
-    return kernel_stages(features.execute, budget).add(features.stages, features.checks)
+    return kernel_stages(features.execute, budget, has_features=True).add(features.stages, features.checks)
 
 
 def _make_jobs(

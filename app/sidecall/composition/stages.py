@@ -32,7 +32,7 @@ def default_stages(
 ) -> Stages:
     """List the stages of a call in order, as on a server that has all features; what asks a person asks in memory."""
     execute, asked = Execute(executors), MemoryApprovals() if approvals is None else approvals
-    return kernel_stages(execute, budget).add(
+    return kernel_stages(execute, budget, has_features=True).add(
         [
             *WORKSPACE_STAGES,
             *make_approval_stages(asked, rules),

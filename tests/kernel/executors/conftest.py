@@ -27,7 +27,9 @@ def answering(executor: Executor) -> Answer:
     async def answer(
         tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
-        stages = kernel_stages(Execute({"inline": executor, "thread": executor, "process": executor}))
+        stages = kernel_stages(
+            Execute({"inline": executor, "thread": executor, "process": executor}), has_features=True
+        )
         registry = Registry([tool])
         pipeline = Pipeline(registry, stages, services=CallServices(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")

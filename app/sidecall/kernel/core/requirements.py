@@ -47,13 +47,17 @@ class ToolRequirements:
         Raises:
             FeatureMissing: Something is not.
         """
+        lack = self.find_lack(tool)
+        if lack is not None:
+            raise FeatureMissing(f"the tool {tool.name!r} ({tool.source}): {lack}.")
+
+    def find_lack(self, tool: CompiledTool) -> str | None:
+        """Return what a tool asks for that is not there, in words; None where all is."""
         for wanted in _list_wanted(tool):
             if wanted not in self._may:
                 kind, name = wanted
-                why = self._why.get(wanted, "a feature that is not installed")
-                raise FeatureMissing(
-                    f"the tool {tool.name!r} ({tool.source}): {_WORDS[kind].format(name)} needs {why}."
-                )
+                return f"{_WORDS[kind].format(name)} needs {self._why.get(wanted, 'a feature that is not installed')}"
+        return None
 
 
 def _list_kernel() -> set[Wanted]:

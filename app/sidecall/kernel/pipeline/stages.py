@@ -1,5 +1,9 @@
 """The stages of an admitted call, in order."""
 
+from sidecall.kernel.core.errors import refuse_unconfigured
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.requirements import ToolRequirements
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.arguments import decode, has_injections, inject, validate
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.failure_policy import has_way_through, log_failure, reraise, wrap_unexpected
@@ -37,7 +41,26 @@ _FAILED = (
 _FAILED_END = (Stage(FailurePlace.ENDED, run_on_error, has_callbacks),)
 
 
-def kernel_stages(execute: Step, budget: Budget | None = None) -> Stages:
+def lacks_feature(tool: CompiledTool) -> bool:
+    """Return whether a tool asks for something that the kernel does not do."""
+    return _OF_KERNEL.find_lack(tool) is not None
+
+
+def refuse_without_feature(invocation: Invocation) -> None:
+    """Refuse a call of a tool that asks for a feature: without it, what it asks for would not happen.
+
+    Raises:
+        ToolNotConfigured: Always.
+    """
+    lack = _OF_KERNEL.find_lack(invocation.tool) or "it needs a feature"
+    raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)
+
+
+_OF_KERNEL = ToolRequirements()
+_ALONE = (Stage(Place.DECODE, refuse_without_feature, lacks_feature),)
+
+
+def kernel_stages(execute: Step, budget: Budget | None = None, *, has_features: bool = False) -> Stages:
     """List the stages of a call in order, and those that run once a stage fails; features add theirs.
 
     These two lists are the product. The gate comes before them.
@@ -45,10 +68,11 @@ def kernel_stages(execute: Step, budget: Budget | None = None) -> Stages:
     Args:
         execute: Runs the tool, and stores its result in the invocation.
         budget: How much of it models read; without one it is not cut.
+        has_features: Whether features add theirs. Else calls of tools that ask for one are refused.
     """
     cut = () if budget is None else (Stage(Place.BUDGET, budget),)
     cut_failure = () if budget is None else (Stage(FailurePlace.BUDGET, budget),)
     return Stages(
-        (*_BEFORE, Stage(Place.EXECUTE, execute), *_AFTER, *cut, *_END),
+        (*(() if has_features else _ALONE), *_BEFORE, Stage(Place.EXECUTE, execute), *_AFTER, *cut, *_END),
         (*_FAILED, *cut_failure, *_FAILED_END),
     )
