@@ -87,9 +87,7 @@ def has_pieces(value: Any) -> bool:
 
 def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
     """Return whether a value is small enough to be handled at once, or cannot be cut: object keys must be texts."""
-    if type(value) not in _CONTAINERS:
-        return True
-    if type(value) is dict and not all(type(key) is str for key in value):
+    if type(value) not in _CONTAINERS or _has_other_names(value):
         return True
     left, pending = most - len(value), [value]
     while pending:
@@ -97,14 +95,22 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
         for item in inside.values() if type(inside) is dict else inside:
             if type(item) in _CONTAINERS:
                 left -= len(item)
-                # A row seldom holds more than scalars, which need no second look.
-                if not _NESTED.isdisjoint(map(type, item.values() if type(item) is dict else item)):
+                if _is_nested(item):
                     pending.append(item)
             elif type(item) is str:
                 left -= len(item) // _CHARACTERS
             if left < 0:
                 return False
-    return left >= 0
+    return True
+
+
+def _has_other_names(value: Any) -> bool:
+    return type(value) is dict and not all(type(key) is str for key in value)
+
+
+def _is_nested(value: Any) -> bool:
+    """Return whether a list or object holds others; a row seldom does, which then needs no second look."""
+    return not _NESTED.isdisjoint(map(type, value.values() if type(value) is dict else value))
 
 
 def _is_on_loop() -> bool:
