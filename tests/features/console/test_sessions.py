@@ -110,7 +110,13 @@ async def test_a_session_calls_the_api(make_client: MakeClient, keys: KeyFile) -
 
 
 @pytest.mark.parametrize(
-    "method", [("POST", "/tool_calls"), ("GET", "/console/tools"), ("POST", "/console/session/end")]
+    "method",
+    [
+        ("POST", "/tool_calls"),
+        ("GET", "/console/tools"),
+        ("POST", "/console/session"),
+        ("POST", "/console/session/end"),
+    ],
 )
 @pytest.mark.parametrize(
     "headers",
