@@ -11,16 +11,16 @@ import httpx
 import uvloop
 
 from sidecall import tool
+from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.ledger.opening import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.call_entry import CallFilter
+from sidecall.storage.opening import open_history
 from trials.durable.home import Home, homes
 from trials.finding import Finding
 
@@ -145,10 +145,9 @@ async def _list(home: Home, made: _Made) -> Finding:
 
 async def _sum_up(home: Home, history: History) -> Finding:
     every, own = CallFilter("default"), CallFilter("default", caller="caller 1")
-    asked: dict[str, tuple[Sequence[SummaryPart], CallFilter]]
-    parts: list[tuple[SummaryPart, ...]] = [*((part,) for part in _PARTS), ("name", "kind")]
-    asked = {",".join(by): (by, every) for by in parts}
-    asked |= {"name,kind of a caller": (("name", "kind"), own)}
+    parts: list[list[SummaryPart]] = [*([part] for part in _PARTS), ["name", "kind"]]
+    asked: dict[str, tuple[list[SummaryPart], CallFilter]] = {",".join(by): (by, every) for by in parts}
+    asked |= {"name,kind of a caller": (["name", "kind"], own)}
     took = {text: await _time(partial(history.summarize, by, wanted)) for text, (by, wanted) in asked.items()}
     total = (await history.summarize(["name"], every)).total
     return Finding(
