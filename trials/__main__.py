@@ -64,7 +64,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     ),
     "responsive": (held_up.run,),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, notified.run, drained.run, past.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
     "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers),
