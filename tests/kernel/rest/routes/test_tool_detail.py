@@ -41,6 +41,8 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "response_format": "content",
         "timeout": 5.0,
         "executor": "inline",
+        "queue": None,
+        "available": True,
         "sandbox": None,
         "timeout_behavior": "error_as_result",
         "requires_approval": False,
