@@ -11,16 +11,16 @@ import httpx
 import uvloop
 
 from sidecall import tool
-from sidecall.features.calls.entry import CallFilter
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.ledger.opening import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.storage.opening import open_history
+from sidecall.kernel.ports.call_entry import CallFilter
 from trials.durable.home import Home, homes
 from trials.finding import Finding
 
