@@ -48,7 +48,8 @@ def measure(rounds: int, cores: Cores) -> Part:
         START: partial(_start, cores, TOOLS),
         "listed": partial(_list, cores, lists),
     }
-    _compile(1), _make_models(1)
+    _compile(1)
+    _make_models(1)
     series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
     series = {name: taken for name, taken in {**series, **lists}.items() if taken and name != "listed"}
     more = [absolute(START, series[START], 2.0, "s", at_least=False)] if START in series else []

@@ -110,7 +110,7 @@ def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
     """Leave requests with any of these headers to the framework."""
     left = frozenset(headers)
 
-    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply] | None:
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
         return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
 
     return shortcut_without
