@@ -28,6 +28,7 @@ _BARE = (
     *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"),
     *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "bash", "-c", "true"),
 )
+_SERVER = sidecall(SIDECALL_TOOLKITS="shell", SIDECALL_SHELL_ALLOW="true", SIDECALL_STORE="memory://")
 _TIMES = 20
 _MOST_ROUNDS = 7
 
