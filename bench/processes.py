@@ -10,7 +10,7 @@ from bench.load import Request, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part
 from bench.rounds import take_turns
-from bench.rows import tool_call
+from bench.rows import call_of, tool_call
 from bench.servers import Running, Server, running, sidecall
 from bench.tables import tabulate
 
@@ -60,7 +60,7 @@ def _take(cores: Cores, executor: str, found: dict[str, list[float]]) -> float:
         if in_process:
             found[NEXT].append(_kill_all(server))
         else:
-            import_took = client.post(server.url + "/tool_calls", content=tool_call("took", {}, "").body)
+            import_took = client.post(f"{server.url}/tool_calls", json=call_of("took", {}))
             found[IMPORT].append(float(import_took.json()["content"]))
     return 0.0
 
