@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Sourced by scripts that install programs of others, from the top of the repository: with uv and Bun where
 # `scripts/install-clients uv runtimes` has got them, which takes seconds, else with pip and npm, which takes minutes.
 python=${PYTHON:-python3}

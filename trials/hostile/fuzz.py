@@ -25,7 +25,7 @@ _SHORTLY = 1000
 _CONNECTIONS = 96
 # Seconds of silence after which the client says that it has no more to send.
 _SILENCE = 0.2
-_PATIENCE = 15.0
+_PATIENCE = 60.0
 # One of so many broken requests is not ended, and has to be cut off by the server, within the time for a body.
 _LEFT_OPEN = 300
 _UNTIL_CUT_OFF = 33.0
