@@ -144,9 +144,10 @@ async def _list(home: Home, made: _Made) -> Finding:
 
 
 async def _sum_up(home: Home, history: History) -> Finding:
-    every, own = CallFilter("default"), CallFilter("default", caller="caller-1")
-    asked = {",".join(by): (by, every) for by in (*((part,) for part in _PARTS), ("name", "kind"))}
-    asked |= {"name,kind of a caller": (("name", "kind"), own)}
+    every, own = CallFilter("default"), CallFilter("default", caller="caller 1")
+    parts: list[list[SummaryPart]] = [*([part] for part in _PARTS), ["name", "kind"]]
+    asked: dict[str, tuple[list[SummaryPart], CallFilter]] = {",".join(by): (by, every) for by in parts}
+    asked |= {"name,kind of a caller": (["name", "kind"], own)}
     took = {text: await _time(partial(history.summarize, by, wanted)) for text, (by, wanted) in asked.items()}
     total = (await history.summarize(["name"], every)).total
     return Finding(

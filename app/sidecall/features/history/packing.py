@@ -144,8 +144,7 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         place_all(bodies),
         list(costs) if any(costs) else [],
         *_make_origin_columns(origins),
-        waits=[int(waited * 1e6) for waited in waits] if any(waits) else [],
-        attempts=[] if all(number == 1 for number in attempts) else attempts,
+        *_make_turn_columns(waits, attempts),
     )
     return Block(
         tenant=tenant,
@@ -167,6 +166,12 @@ def _make_origin_columns(origins: Sequence[CallOrigin]) -> Iterator[Sequence[Any
     yield numbered
     yield traces if any(traces) else []
     yield requests if any(requests) else []
+
+
+def _make_turn_columns(waits: Sequence[float], attempts: Sequence[int]) -> Iterator[Sequence[Any]]:
+    """Yield the columns of waits and attempts, empty if no call has waited, and if each ran once."""
+    yield [int(waited * 1e6) for waited in waits] if any(waits) else []
+    yield [] if all(number == 1 for number in attempts) else attempts
 
 
 def _write_bodies(group: Sequence[NotedCall], offset: float) -> list[bytes]:
