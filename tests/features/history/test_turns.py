@@ -100,7 +100,9 @@ async def test_the_wait_is_kept(make_client: MakeClient, store: str, headers: di
     while not (await client.get("/tool_calls?status=running")).json():  # noqa: ASYNC110  nobody tells
         await asyncio.sleep(0.01)
     second = asyncio.create_task(run(client, "pass_gate", headers))
-    await asyncio.sleep(0.2)
+    while not (await client.get("/status")).json()["calls"]["waiting"]:  # noqa: ASYNC110  nobody tells
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.15)  # So long it waits at least.
     opened.set()
 
     waits = [(await it)["queue_ms"] for it in (first, second)]
