@@ -62,11 +62,6 @@ _SECONDS, _CLIENTS, _PAUSE = 0.2, 12, 1.0
 _ADDED, _GOES_ON, _SEEN, _ANSWERED = 3.5, 3.5, 0.05, 0.1
 
 
-def run_shortly() -> Iterator[Finding]:
-    """Try some deaths of workers."""
-    yield from run(kills=3)
-
-
 def run(kills: int = 100) -> Iterator[Finding]:
     """Kill many workers, in four minutes."""
     with _fleet() as fleet:

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.occupancy import Occupancy
-from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.options import AuthoredExecutor
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, build_all, close_all, start_all
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.process_tools import later, pid
@@ -12,7 +12,7 @@ from tests.kernel.executors.process.process_tools import later, pid
 
 def test_every_name_that_a_tool_may_give_stands_in_the_table() -> None:
     """But for those of features."""
-    assert (*EXECUTORS, "sandbox") == get_args(ExecutorName)
+    assert (*EXECUTORS, "sandbox") == get_args(AuthoredExecutor)
 
 
 def test_each_is_made_as_the_settings_say() -> None:
