@@ -21,7 +21,7 @@ from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys
 from tests.kit.callers.planted import CANARY, TOOLS, plant
-from tests.kit.callers.requests import BY_LINK, GATES, MCP_GATES, OPEN, Gate
+from tests.kit.callers.requests import BY_LINK, BY_PAGE, GATES, MCP_GATES, OPEN, Gate
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.callers.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 from tests.kit.clients import MakeClient
@@ -93,7 +93,7 @@ def test_every_route_has_its_row() -> None:
             routes |= {(method, _shape(route.path)) for method in methods - {"HEAD"}}  # type: ignore[attr-defined]
 
     told = {(gate.method, _shape(gate.path)) for gate in ALL_GATES} | {("GET", _shape(path)) for path in OPEN}
-    told |= set(BY_LINK)
+    told |= {*BY_LINK, *((method, _shape(path)) for method, path in BY_PAGE)}
     # Assets are a folder, and MCP answers every method at one path.
     assets = {("GET", "/docs/assets/swagger-ui.css")}
     assert told - assets - {("POST", "/mcp"), ("DELETE", "/mcp")} == routes

@@ -123,6 +123,11 @@ MCP_GATES = [
     Gate("GET", "/mcp", "tools:call", 405, 403, 405),
     Gate("DELETE", "/mcp", "tools:call", 405, 403, 405),
 ]
+# Pages of the console find out by themselves who asks; `tests/features/console` says what they answer to whom.
+BY_PAGE = (
+    *(("GET", path) for path in ("/console", "/console/{path}", "/console/static/{path}")),
+    *(("POST", path) for path in ("/console/session", "/console/session/end")),
+)
 # For browsers of persons: only the sealed link authenticates them.
 BY_LINK = (("GET", "/oauth/start"), ("POST", "/oauth/start"), ("GET", "/oauth/callback"))
 # Served to everybody, with any credential.

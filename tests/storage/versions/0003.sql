@@ -136,9 +136,9 @@ CREATE TABLE feature_versions (
     applied_at double precision NOT NULL,
     PRIMARY KEY (feature, version)
 );
-INSERT INTO "feature_versions" VALUES('approval_webhooks',1,'messages',1.79586541354399752612e+09);
-INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79586541354400205613e+09);
-INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79586541354400563239e+09);
+INSERT INTO "feature_versions" VALUES('approval_webhooks',1,'messages',1.79586860417726325985e+09);
+INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79586860417726850509e+09);
+INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79586860417727255815e+09);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -156,9 +156,9 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79586541354396629329e+09);
-INSERT INTO "schema_version" VALUES(2,'origins',1.79586541354399013524e+09);
-INSERT INTO "schema_version" VALUES(3,'turns',1.79586541354399418829e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.79586860417723035809e+09);
+INSERT INTO "schema_version" VALUES(2,'origins',1.79586860417725563054e+09);
+INSERT INTO "schema_version" VALUES(3,'turns',1.79586860417725968359e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,
