@@ -146,6 +146,7 @@ async def test_a_summary_counts_calls_and_failures(make_client: MakeClient, stor
         ("add", 1, 0),
     ]
     totals = [(await client.get(f"/tool_calls/summary?by={part}")).json()["total"] for part in (*PARTS, "hour")]
+    assert [total.pop("values") for total in totals] == [{part: None} for part in (*PARTS, "hour")]
     assert totals == [totals[0]] * 5
     total = totals[0]
     assert 0 < total["p50_ms"] <= total["p95_ms"]

@@ -20,6 +20,7 @@ WHOLE = {
     ("forget_contents", "contents"): "sums up what is kept, in an index, when contents are kept",
     ("find_surplus_conversation", "history_conversations"): "skips as many as are kept, in an index, once in a while",
     ("forget_audit_entries", "audit_entries"): "skips as many as are kept, in the index of its key, once in a while",
+    ("console_forget_sessions", "console_sessions"): "looks at those of people who are logged in, at a log-in",
     ("give_up_members", "vector_store_files"): "once, when a server starts",
     ("list_oldest_history", "history_blocks"): "reads the first few in the order of its key",
     ("measure_history", "history_blocks"): "once, when the history is opened, or another server writes it too",
@@ -32,6 +33,7 @@ FILLED = {
     "show_items": "1",
     "show_pieces": "1",
     "read_history_bodies": "('a', 1, 1)",
+    "read_history_counts": "part = $9",
 }
 LISTS = ("list_calls", "list_whole_calls")
 PLAIN = {"tenant": "t"}
