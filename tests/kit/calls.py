@@ -34,3 +34,8 @@ def post(server: Server, name: str, /, **args: Any) -> Any:
 def kind_of(message: Any) -> str:
     """Return the kind of a failed call, from its message as JSON."""
     return str(message["response_metadata"]["error"]["kind"])
+
+
+def without_tool(approval: dict[str, Any]) -> dict[str, Any]:
+    """Return an approval without what `GET /approvals/{id}` alone says of its tool."""
+    return {name: it for name, it in approval.items() if name not in ("args_schema", "tool_description", "tool_state")}

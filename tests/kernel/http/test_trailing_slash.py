@@ -91,13 +91,13 @@ async def test_a_slash_in_a_name_is_none_behind_a_path(make_client: MakeClient, 
     assert (await (await make_client(echo)).get(path)).status_code == 404
 
 
-async def test_the_bare_address_leads_to_the_explorer_by_a_relative_one(make_client: MakeClient) -> None:
+async def test_the_bare_address_leads_to_the_console_by_a_relative_one(make_client: MakeClient) -> None:
     """As its own address with a slash does, since its page has relative addresses."""
     client = await make_client(echo)
 
     answers = [await client.get(path) for path in ("/", "/docs/")]
 
-    assert [(it.status_code, it.headers["Location"]) for it in answers] == [(307, "docs"), (307, "../docs")]
+    assert [(it.status_code, it.headers["Location"]) for it in answers] == [(307, "console"), (307, "../docs")]
 
 
 async def test_so_behind_the_prefix_of_another_application(is_door_open: bool) -> None:
@@ -113,4 +113,4 @@ async def test_so_behind_the_prefix_of_another_application(is_door_open: bool) -
     assert [it.status_code for it in listed] == [200, 200]
     assert listed[0].content == listed[1].content
     assert called.json()["content"] == "hello"
-    assert (root.status_code, root.headers["Location"]) == (307, "docs")
+    assert (root.status_code, root.headers["Location"]) == (307, "console")

@@ -5,6 +5,8 @@ NAMES = {
     "call_tool": "POST /tools/{name}/call",
     "get_tools_document": "GET /openapi/tools.json",
     "search_tools": "GET /tools/search",
+    "list_mcp_servers": "GET /mcp-servers",
+    "accept_mcp_tools": "POST /mcp-servers/{name}/accept",
     "get_tool": "GET /tools/{name}",
     "create_tool_call": "POST /tool_calls",
     "create_tool_call_batch": "POST /tool_calls/batch",

@@ -31,10 +31,10 @@ FEATURE = Feature(
     routes=(
         Route("GET", "/", f"{_ROUTES}:go_to_console", is_checked=False),
         Route("GET", "/console", f"{_ROUTES}:go_to_tools", is_checked=False),
-        Route("POST", "/console/session", f"{_ROUTES}:log_in", is_checked=False),
-        Route("POST", "/console/session/end", f"{_ROUTES}:log_out", is_checked=False),
         Route("GET", "/console/static/{path:path}", f"{_ROUTES}:get_static", is_checked=False),
         Route("GET", "/console/{path:path}", f"{_ROUTES}:show_page", is_checked=False),
+        Route("POST", "/console/session", f"{_ROUTES}:log_in", is_checked=False),
+        Route("POST", "/console/session/end", f"{_ROUTES}:log_out", is_checked=False),
     ),
     serves=has_console,
     build=build,

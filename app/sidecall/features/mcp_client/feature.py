@@ -12,4 +12,5 @@ FEATURE = Feature(
         Route("GET", "/mcp-servers", f"{_ROUTES}:list_mcp_servers", OPERATE),
         Route("POST", "/mcp-servers/{name:path}/accept", f"{_ROUTES}:accept_mcp_tools", OPERATE),
     ),
+    forms=(f"{_ROUTES}:Acceptance",),
 )
