@@ -9,6 +9,6 @@ from sidecall.main import create_app
 from sidecall.settings import Settings
 
 
-def make_app(tools: Iterable[BaseTool], **settings: Any) -> Application:
+def make_app(tools: Iterable[BaseTool], /, **settings: Any) -> Application:
     """Build an application of these tools and settings."""
     return create_app(Settings(**settings), Registry(tools))

@@ -64,8 +64,8 @@ def build_lifespan(
     """Build the lifespan of the application: its startup and shutdown."""
     ledger = parts.operation.ledger
     dispatcher, late = _build_dispatcher(settings, parts, ledger), LateSteps()
+    features.add_metrics(parts.metrics)
     announce_new_tools = partial(_announce_new_tools, parts, executors, changes)
-    changed = ChangedTools(parts.approvals, parts.registry, changes.hear)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -85,17 +85,16 @@ def build_lifespan(
                 parts.documents.following(parts.registry, announce_new_tools),
                 sweeping(parts.workspaces),
                 features.running(),
-                changed.running(),
+                ChangedTools(parts.approvals, parts.registry, changes.hear).running(),
                 _follow(settings, parts, announce_new_tools),
             ):
-                _open_to_requests(app, parts, features)
+                _open_to_requests(app, parts)
                 yield
 
     return lifespan
 
 
-def _open_to_requests(app: FastAPI, parts: Parts, features: Features) -> None:
-    features.add_metrics(parts.metrics)
+def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     open_metrics(parts.metrics, parts.lifecycle)
     open_in_flight(parts)
     app.state.reloading.open()

@@ -217,7 +217,10 @@ async def test_a_link_of_another_site_is_opened_again_from_here(make_client: Mak
     assert (await client.get("/console/tools", headers=link)).text.count("<h1>Tools</h1>") == 1
 
 
-EVERYBODY = {"tools": 200, "session": 200, "approvals": 404, "approvals/rules": 404, "health": 404}
+EVERYBODY = {
+    **dict.fromkeys(("tools", "session", "calls", "conversations"), 200),
+    **dict.fromkeys(("approvals", "approvals/rules", "audit", "health"), 404),
+}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ EVERYBODY = {"tools": 200, "session": 200, "approvals": 404, "approvals/rules": 
         ((), EVERYBODY),
         (("tools:call",), EVERYBODY),
         (("approvals:decide",), {**EVERYBODY, "approvals": 200, "approvals/rules": 200}),
-        (("server:operate",), {**EVERYBODY, "health": 200}),
+        (("server:operate",), {**EVERYBODY, "audit": 200, "health": 200}),
         (ALL, dict.fromkeys(EVERYBODY, 200)),
     ],
 )

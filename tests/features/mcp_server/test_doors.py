@@ -87,6 +87,8 @@ ROW = {
     "trace_id": None,
     "progress": None,
     "worker": None,
+    "attempts": 1,
+    "queue_ms": 0.0,
 }
 
 

@@ -104,7 +104,7 @@ _TYPES = {
 
 async def test_every_number_is_documented() -> None:
     """And none that is documented is missing."""
-    document = (Path(__file__).parents[4] / "docs/observability.md").read_text()
+    document = (Path(__file__).parents[3] / "docs/observability.md").read_text()
     rows = [line for line in document.splitlines() if line.startswith("| `sidecall_")]
     named = {name for row in rows for name in re.findall(r"`(sidecall_\w+)`", row)}
     shortened = {f"sidecall_executor{end}" for row in rows for end in re.findall(r"`…(_\w+)`", row)}

@@ -47,6 +47,7 @@ def test_a_new_approval_is_pending() -> None:
         "payload": None,
         "sign_in": None,
         "message": None,
+        "tool_hash": None,
     }
 
 
@@ -74,6 +75,7 @@ def test_a_decision_may_be_the_one_word() -> None:
         "reason": None,
         "always": False,
         "expires_in": None,
+        "hash": None,
     }
 
 

@@ -48,6 +48,7 @@ ORDINARY = {
     "cache": None,
     "scopes": (),
     "rate": None,
+    "queue": None,
     "is_for_all": True,
     "is_remembered": False,
 }

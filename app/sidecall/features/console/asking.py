@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
+from sidecall.kernel.concurrency.pools import RESULTS
+
 # Bytes of an answer from which it is read in a thread.
 _LARGE = 128 * 1024
 # What the page's own request says, and one for data does not.
@@ -154,7 +156,7 @@ def _list_values(value: Any) -> list[str]:
 async def _read(body: bytes) -> Any:
     if len(body) < _LARGE:
         return _parse(body)
-    return await asyncio.to_thread(_parse, body)
+    return await RESULTS.run(_parse, body)
 
 
 def _parse(body: bytes) -> Any:

@@ -1,6 +1,5 @@
 """Markdown of tools as markup that can do nothing: no HTML, no images, and links that tell nobody where they were."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,6 +9,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from sidecall.features.console.render import show_hidden
+from sidecall.kernel.concurrency.pools import RESULTS
 
 # Characters of a text that is shown as Markdown; a longer one is text alone.
 LONGEST = 32 * 1024
@@ -25,7 +25,7 @@ async def write_markdown(text: str) -> Markup | None:
     if len(text) > LONGEST or _SIGNS.search(text) is None:
         return None
     shown = show_hidden(text)
-    return await asyncio.to_thread(_write, shown) if len(text) > _LONG else _write(shown)
+    return await RESULTS.run(_write, shown) if len(text) > _LONG else _write(shown)
 
 
 def _write(text: str) -> Markup:

@@ -55,7 +55,7 @@ class Acceptance(BaseModel, defer_build=True):
     )
 
 
-class Accepted(BaseModel, defer_build=True):
+class AcceptedTools(BaseModel, defer_build=True):
     """What was accepted, and what waits on."""
 
     name: str = Field(description="The server.")
@@ -97,7 +97,7 @@ async def list_mcp_servers(parts: PartsDep) -> Response:
     summary="Accept changed tools of an MCP server",
     response_model=None,
     responses={
-        200: {"model": Accepted, "description": "They are offered within seconds, by all workers."},
+        200: {"model": AcceptedTools, "description": "They are offered within seconds, by all workers."},
         **CALLER_PROBLEM,
         **describe_problems(
             _404="There is no such server.",
@@ -127,7 +127,7 @@ async def accept_mcp_tools(request: Request, parts: PartsDep, caller: CallerDep,
     details = {"tools": taken, **({"schema_only": True} if wanted.schema_only else {})}
     await parts.auditor.record("tools_accepted", caller, name, details)
     left = (await _read_pins(parts)).waiting.get(name, {})
-    return Reply(to_json(Accepted(name=name, accepted=taken, waiting=sorted(left)))).to_response()
+    return Reply(to_json(AcceptedTools(name=name, accepted=taken, waiting=sorted(left)))).to_response()
 
 
 async def _read_pins(parts: Parts) -> Pins:

@@ -65,19 +65,23 @@ def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colo
     return _write(value, write, comma, colon) if has_pieces(value) else write(value)
 
 
-def _write(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
+# Cuts and members on the way to a piece; what is nested deeper is handled whole, and refused if it never ends.
+DEEPEST = 60
+
+
+def _write(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr, left: int = DEEPEST) -> AnyStr:
+    def write_member(item: Any) -> AnyStr:
+        is_whole = left == 0 or (not is_wrapper(item) and is_piece(item))
+        return write(item) if is_whole else _write(item, write, comma, colon, left - 1)
+
     empty = write({} if type(value) is dict else [])
     if len(value) > 1:
-        parts = [_write_member(part, write, comma, colon)[1:-1] for part in cut(value)]
+        parts = [write_member(part)[1:-1] for part in cut(value)]
     elif type(value) is dict:
-        parts = [write(key) + colon + _write_member(item, write, comma, colon) for key, item in value.items()]
+        parts = [write(key) + colon + write_member(item) for key, item in value.items()]
     else:
-        parts = [_write_member(item, write, comma, colon) for item in value]
+        parts = [write_member(item) for item in value]
     return empty[:1] + comma.join(parts) + empty[1:]
-
-
-def _write_member(item: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
-    return write(item) if is_piece(item) else _write(item, write, comma, colon)
 
 
 def has_pieces(value: Any) -> bool:
@@ -102,6 +106,11 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
             if left < 0:
                 return False
     return True
+
+
+def is_wrapper(value: Any) -> bool:
+    """Return whether a list or object is there for its one member, so that nothing else of it need be looked at."""
+    return type(value) in _CONTAINERS and len(value) == 1 and not _has_other_names(value)
 
 
 def _has_other_names(value: Any) -> bool:

@@ -11,7 +11,7 @@ from pydantic_core.core_schema import any_schema
 
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
-from sidecall.kernel.json_data.bulk import cut, has_pieces, is_piece, write_pieces
+from sidecall.kernel.json_data.bulk import DEEPEST, cut, has_pieces, is_piece, is_wrapper, write_pieces
 from sidecall.kernel.json_data.pointer import format_path
 
 # A large result is not gone through once more for the sake of a name.
@@ -178,18 +178,20 @@ def _reduce_whole(value: Any, lose: Lose) -> Any:
     return from_json(replace_surrogates(text))
 
 
-def _reduce_pieces(value: Any, lose: Lose) -> Any:
-    if is_piece(value):
+def _reduce_pieces(value: Any, lose: Lose, left: int = DEEPEST) -> Any:
+    if left == 0 or (not is_wrapper(value) and is_piece(value)):
         return _reduce_whole(value, lose)
     if len(value) <= 1:
         if type(value) is dict:
-            return {_write_key(key): _reduce_pieces(item, _tell_below(lose, key)) for key, item in value.items()}
-        return [_reduce_pieces(item, _tell_below(lose, index)) for index, item in enumerate(value)]
+            return {
+                _write_key(key): _reduce_pieces(item, _tell_below(lose, key), left - 1) for key, item in value.items()
+            }
+        return [_reduce_pieces(item, _tell_below(lose, index), left - 1) for index, item in enumerate(value)]
     if type(value) is dict:
-        return {key: item for part in cut(value) for key, item in _reduce_pieces(part, lose).items()}
+        return {key: item for part in cut(value) for key, item in _reduce_pieces(part, lose, left - 1).items()}
     plain: list[Any] = []
     for part in cut(value):
-        plain += _reduce_pieces(part, _tell_from(lose, len(plain)))
+        plain += _reduce_pieces(part, _tell_from(lose, len(plain)), left - 1)
     return plain
 
 
