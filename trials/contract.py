@@ -24,7 +24,16 @@ from trials.confined.contract_files import (
     make_known,
 )
 from trials.confined.contract_workspaces import BY_PROGRAMS, NARROW, NARROW_CASES, WORKSPACE_CASES
-from trials.contract_access import ACCESS, BROKEN_FILE, PROVED, WHOLE, WITHOUT_ANSWERS, WITHOUT_HISTORY
+from trials.contract_access import (
+    ACCESS,
+    BROKEN_FILE,
+    MCP_SERVERS,
+    PROVED,
+    WHOLE,
+    WITHOUT_ANSWERS,
+    WITHOUT_HISTORY,
+    WITHOUT_PINS,
+)
 from trials.contract_cases import (
     BROKEN,
     BUSY,
@@ -80,6 +89,7 @@ def run() -> Iterator[Finding]:
     said += _try_histories()
     said += _try_proofs()
     said += _try_reloads()
+    said += _try_mcp_servers()
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY="1", SIDECALL_MAX_QUEUE="0") as server, _client(server) as client:
         said += _while_busy(server, client, (*FULL, *RUN_FULL, *LISTENING))
     with serving(TOOLS, SIDECALL_MAX_CONCURRENCY_PER_CALLER="1") as server, _client(server) as client:
@@ -203,6 +213,22 @@ def _try_reloads() -> Iterator[Judged]:
             yield _tried(client, WHOLE, {})
             file.write_text("def one(:\n")
             yield _tried(client, BROKEN_FILE, {})
+
+
+def _try_mcp_servers() -> Iterator[Judged]:
+    """Try what is said of an MCP server that does not start, and of a file of accepted tools that is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        pins = Path(folder) / "pins.json"
+        settings = {
+            "SIDECALL_MCP_SERVERS": json.dumps({"mcpServers": {"gone": {"command": "false"}}}),
+            "SIDECALL_MCP_PIN": "true",
+            "SIDECALL_MCP_PINS_FILE": str(pins),
+            "SIDECALL_CALLER_HEADER": "X-Caller",
+        }
+        with serving(TOOLS, **settings) as server, _client(server) as client:
+            yield from [_tried(client, case, {}) for case in MCP_SERVERS]
+            pins.write_text("[]")
+            yield from [_tried(client, case, {}) for case in WITHOUT_PINS]
 
 
 def _tried(client: httpx.Client, case: Case, known: Mapping[str, str]) -> Judged:

@@ -1,6 +1,6 @@
 """Requests about rules, summaries, conversations and who calls, and the answers that they have to bring about."""
 
-from trials.contract_cases import CALLS, NAMELESS, Case, list_page_cases, write_tool_call
+from trials.contract_cases import CALLS, NAMELESS, Case, list_page_cases, list_post_cases, write_tool_call
 
 RULES, RULE, SUMMARY = "get /approvals/rules", "delete /approvals/rules/{rule_id}", "get /tool_calls/summary"
 RELOAD = "post /reload"
@@ -48,3 +48,16 @@ WHOLE, BROKEN_FILE = Case(RELOAD, 200, "/reload"), Case(RELOAD, 409, "/reload")
 WITHOUT_HISTORY = (Case(SUMMARY, 404, "/tool_calls/summary"), Case(CONVERSATIONS, 404, "/conversations"))
 WITHOUT_ANSWERS = (Case("get /tool_calls/{call_id}/events", 410, "{past}/events"),)
 PROVED = (Case(METADATA, 200, _METADATA_PATH),)
+# Of a server with an MCP server that does not start; then, where the file of what was accepted is none.
+_SERVERS, ACCEPT, _PATH = "get /mcp-servers", "post /mcp-servers/{name}/accept", "/mcp-servers/gone/accept"
+MCP_SERVERS = (
+    Case(_SERVERS, 200, "/mcp-servers"),
+    Case(_SERVERS, 400, "/mcp-servers", headers=NAMELESS),
+    *list_page_cases(_SERVERS, "/mcp-servers"),
+    Case(ACCEPT, 400, _PATH, headers=NAMELESS),
+    Case(ACCEPT, 404, "/mcp-servers/none/accept", {}),
+    Case(ACCEPT, 409, _PATH, {}),
+    Case(ACCEPT, 422, _PATH, {"tools": 1}),
+    *list_post_cases(ACCEPT, _PATH, {}),
+)
+WITHOUT_PINS = (Case(_SERVERS, 503, "/mcp-servers"), Case(ACCEPT, 503, _PATH, {}))

@@ -35,5 +35,6 @@ TOOL_CASES = (
 )
 RUN_BUSY = (Case(_RUN, 429, "/tools/kept/call", {}),)
 RUN_FULL = (Case(_RUN, 503, "/tools/kept/call", {}),)
-# They need a person who has signed in at a provider: tests/features/credentials/oauth has both.
-ELSEWHERE = {(_FORGET, 200), (_FORGET, 503)}
+# They need a person who has signed in at a provider: tests/features/credentials/oauth has both. The last needs an MCP
+# server whose tools change: tests/features/mcp_client has it.
+ELSEWHERE = {(_FORGET, 200), (_FORGET, 503), ("post /mcp-servers/{name}/accept", 200)}

@@ -30,18 +30,25 @@ def find_context_type(function: Callable[..., Any]) -> Any:
 
 def plan_own_reading(function: Callable[..., Any]) -> ReadContext | None:
     """Plan how the context is read for a tool's function; None without a usable type."""
-    said = function.__annotations__.values() if inspect.isfunction(function) else ()
-    if (
-        said
-        and not hasattr(function, "__wrapped__")
-        and all(isinstance(it, type) and not _is_context(it) for it in said)
-    ):
-        return None  # As for most, whose signature needs no reading for that.
+    if _names_plain_types(function):
+        return None  # As most, whose signature needs no reading for that.
     try:
         annotations = [it.annotation for it in read_signature(function).parameters if _is_context(it.annotation)]
         return plan_reading(annotations[0]) if annotations else None
     except (NameError, ValueError, SchemaInferenceError):
         return None  # What cannot be is refused where the tool is compiled.
+
+
+def _names_plain_types(function: Any) -> bool:
+    """Return whether all parameters are said to be of types that are no contexts, by the function itself."""
+    if not inspect.isfunction(function) or hasattr(function, "__wrapped__") or hasattr(function, "__signature__"):
+        return False
+    code, said = function.__code__, {name: it for name, it in function.__annotations__.items() if name != "return"}
+    count = code.co_argcount + code.co_kwonlyargcount
+    is_open = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return (
+        not is_open and len(said) == count and all(isinstance(it, type) and not _is_context(it) for it in said.values())
+    )
 
 
 def give_context(hook: Any, own: ReadContext | None) -> Any:

@@ -14,24 +14,22 @@ from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.pipeline.stages import Stages, kernel_stages
 from sidecall.loading.discovery import discover
 from tests.kernel.executors.process import process_tools
 
 Answer = Callable[..., Awaitable[ToolMessage]]
 
 
-def answering(executor: Executor) -> Answer:
-    """Make a function that runs a call of a tool on this executor."""
+def answering(executor: Executor, stages: Stages | None = None) -> Answer:
+    """Make a function that runs a call of a tool on this executor, with the kernel's stages unless others are given."""
+    own = kernel_stages(Execute({"inline": executor, "thread": executor, "process": executor}), has_features=True)
 
     async def answer(
         tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
-        stages = kernel_stages(
-            Execute({"inline": executor, "thread": executor, "process": executor}), has_features=True
-        )
         registry = Registry([tool])
-        pipeline = Pipeline(registry, stages, services=CallServices(store, (secrets or {}).get))
+        pipeline = Pipeline(registry, stages or own, services=CallServices(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
         return await pipeline.run(CallRequest(call, **beside))
 

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from sidecall import ApprovalRequired
+from sidecall.composition.stages import default_stages
 from sidecall.features.store.memory_store import MemoryItems
+from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.ports.tenant_store import ItemStore
-from tests.kernel.executors.conftest import Answer
+from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.asking_tools import (
     misuse_store,
     peek,
@@ -20,6 +22,12 @@ from tests.kernel.executors.process.asking_tools import (
     use_store_together,
     wait_for_store,
 )
+
+
+@pytest.fixture
+def answer(processes: ProcessExecutor) -> Answer:
+    """Run a call in a process, and ask a person where its tool wants that."""
+    return answering(processes, default_stages({"process": processes}))
 
 
 async def test_what_a_tool_asks_crosses_to_the_server(answer: Answer) -> None:
