@@ -74,7 +74,7 @@ const asked = await client.POST("/tool_calls", { body: { name: "delete_order", a
 if (asked.response.status === 202 && asked.data && "tool_call" in asked.data) {
   const approval: Schemas["Approval"] = asked.data;
   const path = { approval_id: approval.id };
-  const status: "pending" | "approved" | "rejected" | "expired" = approval.status;
+  const status: "pending" | "approved" | "rejected" | "expired" | "cancelled" = approval.status;
   say(status, approval.tool_call.args, approval.message);
   const listed = await client.GET("/approvals", { params: { query: { status: "pending", limit: 10 } } });
   say("waiting", listed.data?.length);
