@@ -1,6 +1,6 @@
 """What the routes of features work with, beside what those of the kernel have."""
 
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,16 +26,12 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.contents import JSON, Contents
 from sidecall.kernel.ports.secrets import SecretListing
 from sidecall.kernel.ports.user_tokens import TokenListing
 from sidecall.kernel.rest.parts import Parts as KernelParts
-from sidecall.kernel.rest.received import ReceivedCall
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history
@@ -61,7 +57,6 @@ class Parts(KernelParts):
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
-    answer_remembered: Callable[..., Coroutine[Any, Any, Reply]] | None = None
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 
@@ -84,27 +79,6 @@ class Parts(KernelParts):
     def longest_wait(self) -> float:
         """Seconds that a client may wait for a call which then goes on alone."""
         return self.jobs.limits.wait
-
-    @property
-    def remembers(self) -> bool:
-        """Whether calls are remembered, and go on alone where their clients want that."""
-        return self.answer_remembered is not None
-
-    def remember(
-        self,
-        request: CallRequest,
-        tool: CompiledTool,
-        preferences: Preferences,
-        context: RequestContext,
-        sent: ReceivedCall,
-    ) -> Coroutine[Any, Any, Reply]:
-        """Accept a call that is remembered, and answer with its result or its address.
-
-        Raises:
-            RequestError: The request is wrong, or there is no room.
-        """
-        assert self.answer_remembered is not None
-        return self.answer_remembered(self, request, tool, preferences, context, sent)
 
     def require_callback(self, url: str) -> None:
         """Require that the end of a call may be told at this URL.

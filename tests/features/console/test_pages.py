@@ -103,6 +103,17 @@ async def test_short_addresses_lead_to_the_pages(client: httpx.AsyncClient, path
     assert (end.status_code, end.url.path) == (200, "/console/tools")
 
 
+async def test_the_root_leads_to_the_console(make_client: MakeClient) -> None:
+    """Somebody who opens the address in a browser sees what can be done."""
+    client = await make_client()
+
+    response = await client.get("/", follow_redirects=True)
+
+    assert response.status_code == 200
+    assert response.url.path == "/console/tools"
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
 async def test_files_are_kept_for_ever_by_their_version(make_client: MakeClient) -> None:
     """And those of another version are not, nor is there a way to other files."""
     client = await make_client(*TOOLS)

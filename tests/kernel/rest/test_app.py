@@ -11,17 +11,6 @@ from tests.kit.clients import MakeClient
 _ASSET = re.compile(r"""(?:src|href)\s*=\s*["']([^"']+)["']""")
 
 
-async def test_the_root_leads_to_the_console(make_client: MakeClient) -> None:
-    """Somebody who opens the address in a browser sees what can be done."""
-    client = await make_client()
-
-    response = await client.get("/", follow_redirects=True)
-
-    assert response.status_code == 200
-    assert response.url.path == "/console/tools"
-    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
-
-
 async def test_the_explorer_has_only_assets_of_its_own_origin(make_client: MakeClient) -> None:
     """A machine without the internet can use it."""
     client = await make_client()

@@ -94,12 +94,6 @@ CREATE TABLE calls (
     -- In billionths, once it has ended.
     cost INTEGER
 , conversation_id TEXT, trace_id TEXT, request_id TEXT);
-CREATE TABLE console_sessions (
-    id TEXT PRIMARY KEY,
-    sealed TEXT NOT NULL,
-    begun_at INTEGER NOT NULL,
-    seen_at INTEGER NOT NULL
-);
 CREATE TABLE contents (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -112,15 +106,6 @@ CREATE TABLE contents (
     caller TEXT NOT NULL DEFAULT 'anonymous',
     media_type TEXT NOT NULL DEFAULT 'text/plain; charset=utf-8'
 );
-CREATE TABLE feature_versions (
-    feature text NOT NULL,
-    version bigint NOT NULL,
-    name text NOT NULL,
-    applied_at double precision NOT NULL,
-    PRIMARY KEY (feature, version)
-);
-INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79586389597596597666e+09);
-INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79586389597596979145e+09);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -138,8 +123,8 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79586389597594094274e+09);
-INSERT INTO "schema_version" VALUES(2,'origins',1.79586389597596263884e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.79584472686187529566e+09);
+INSERT INTO "schema_version" VALUES(2,'origins',1.79584472686189842221e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,
@@ -171,10 +156,9 @@ CREATE INDEX audit_entries_by_tenant ON audit_entries (tenant, number);
 CREATE INDEX audit_entries_by_action ON audit_entries (action, number);
 CREATE INDEX audit_entries_by_time ON audit_entries (at);
 CREATE INDEX call_progress_at ON call_progress (at);
+CREATE INDEX spending_by_age ON spending (ends_at);
 CREATE INDEX calls_by_conversation ON calls (conversation_id, id) WHERE conversation_id IS NOT NULL;
 CREATE INDEX calls_by_trace ON calls (trace_id) WHERE trace_id IS NOT NULL;
 CREATE INDEX calls_by_request ON calls (request_id) WHERE request_id IS NOT NULL;
-CREATE INDEX console_sessions_by_age ON console_sessions (seen_at);
-CREATE INDEX spending_by_age ON spending (ends_at);
 DELETE FROM "sqlite_sequence";
 COMMIT;

@@ -43,7 +43,7 @@ class ApprovalComposer:
         self._base = f"{public_url or ''}{PLACE}"
 
     async def __call__(self, due: ApprovalMessage) -> Message | None:
-        """Return what to send; None about calls that wait for a sign-in, about which nobody decides."""
+        """Return what to send; None for a call that waits for a sign-in, since no decision is asked for."""
         listed = due.listed
         if listed is not None and ListedApproval.model_validate_json(listed).sign_in is not None:
             return None

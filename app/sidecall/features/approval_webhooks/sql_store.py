@@ -20,7 +20,7 @@ class SqlApprovalMessages:
         """Say that these receivers are told, so that messages for them are noted from now on.
 
         Args:
-            notice: Seconds before its expiry in which an approval that nobody has decided is told again.
+            notice: Seconds before its expiry at which a pending approval is told of again.
             most: The maximum number of messages that wait for one receiver.
             now: In seconds since 1970.
 

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
+from sidecall.features.console.sessions import put_credential
 from sidecall.kernel.concurrency.pools import RESULTS
 
 # Bytes of an answer from which it is read in a thread.
@@ -132,11 +133,8 @@ def _make_scope(request: Request, path: str, query: Mapping[str, Any], bearer: s
     sent = request.scope
     root = sent.get("root_path", "")
     values = [(name, it) for name, value in query.items() for it in _list_values(value)]
-    left_out = {*_LEFT_OUT, *((b"authorization", b"x-api-key", b"cookie") if bearer is not None else ())}
-    headers = [it for it in sent["headers"] if it[0] not in left_out and not it[0].startswith(_PAGE_ONLY)]
-    if bearer is not None:
-        headers.append((b"authorization", b"Bearer " + bearer.encode("utf-8", "surrogatepass")))
-    return {
+    headers = [it for it in sent["headers"] if it[0] not in _LEFT_OUT and not it[0].startswith(_PAGE_ONLY)]
+    scope: Scope = {
         **{name: sent[name] for name in _KEPT if name in sent},
         "method": "GET",
         "path": root + path,
@@ -145,6 +143,7 @@ def _make_scope(request: Request, path: str, query: Mapping[str, Any], bearer: s
         "headers": [*headers, (b"accept", b"application/json")],
         "state": {},
     }
+    return scope if bearer is None else put_credential(scope, bearer)
 
 
 def _list_values(value: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""Markdown of tools as markup that can do nothing: no HTML, no images, and links that tell nobody where they were."""
+"""Turn Markdown of tools into safe markup: no HTML, no images, and links that send no referrer."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -322,7 +322,7 @@ class FleetExecutor:
             handle(sender, said)
 
     def _find(self, sender: str, said: Message) -> RemoteCall | None:
-        """Return the call of which a worker speaks, if its attempt counts."""
+        """Return the call that a worker's message is about; None where its attempt no longer counts."""
         call = self._calls.get(said.subject or "") or self._left.get(said.subject or "")
         return call if call is not None and call.is_of(sender, said.content["n"]) else None
 

@@ -9,29 +9,21 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from pydantic_core import to_jsonable_python
-
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.sandbox.late import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
-from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.core.invocation import Invocation, Release
-from sidecall.kernel.core.log_text import shorten
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.failures import write_failure
-from sidecall.kernel.executors.process.inside.tool_process import BridgedContents, BridgedItems
+from sidecall.kernel.executors.process.inside.tool_process import open_call, write_record
 from sidecall.kernel.executors.process.output import ResultBounds, write_output
-from sidecall.kernel.executors.process.request import read_request
 from sidecall.kernel.executors.table import Executors
-from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
 # Seconds beyond its deadline after which a call is ended here, should its server not say so.
 _BEYOND = 0.5
-# What every log line has, and what a formatter adds.
-_USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))
 _RUNNING: ContextVar[RunningCall | None] = ContextVar("sidecall_fleet_call", default=None)
 
 
@@ -44,9 +36,7 @@ class LogToServer(logging.Handler):
         if running is None or record.name.startswith("sidecall.fleet"):
             return
         try:
-            named = {name: value for name, value in vars(record).items() if name not in _USUAL}
-            extra = to_jsonable_python(named, fallback=str)
-            running.log(record.name, [record.levelno, shorten(self.format(record)), extra])
+            running.log(record.name, write_record(record, self.format(record)))
         except Exception:
             self.handleError(record)
 
@@ -95,14 +85,13 @@ class ToolRun:
             self._running.say("answer", {"answer": write_failure(error)})
 
     async def _find_answer(self, tools: Mapping[str, CompiledTool], executors: Executors) -> dict[str, Any]:
-        request, running = self._running.request, self._running
+        request = self._running.request
         try:
             tool = tools.get(request["home"]["name"])
             if tool is None:
                 raise DiscoveryError(f"this worker has no tool {request['home']['name']!r}")
             invocation = self._invocation = self._open(tool, executors)
             CALL.set(invocation)
-            invocation.cost = CallCost(running.add_cost, running.request["cost"])
             fill_hidden(invocation)
             validate(invocation)
             output = await executors[tool.executor].run(invocation)
@@ -115,11 +104,7 @@ class ToolRun:
         request, running = self._running.request, self._running
         left = request["deadline"]
         own = {**request, "deadline": None if left is None else time.monotonic() + left}
-        store = (
-            ItemStore(BridgedItems(running, running.id), request["caller"]["tenant"]) if request["has_store"] else None
-        )
-        contents = BridgedContents(running, running.id) if request["has_contents"] else None
-        made = read_request(own, tool, running.listen, store, contents)
+        made = open_call(own, tool, running, running.listen, running.add_cost)
         made.services = replace(made.services, sandbox=find_sandbox(executors), abandon=self._abandon)
         return made
 

@@ -72,10 +72,10 @@ def begin_answer(
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
     ):
-        if not parts.remembers:
+        if parts.remember is None:
             _refuse_to_remember(preferences, sent)
         elif is_surely_visible(tool, request.caller):
-            return parts.remember(request, tool, preferences, context, sent)
+            return parts.remember(parts, request, tool, preferences, context, sent)
         else:
             return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
@@ -111,7 +111,8 @@ async def _remember(
     preferences: Preferences,
 ) -> Reply:
     if await is_visible(tool, request.caller, request.context):
-        return await parts.remember(request, tool, preferences, context, sent)
+        assert parts.remember is not None
+        return await parts.remember(parts, request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
     came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came

@@ -23,14 +23,13 @@ from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import DECIMAL_NUMBER
-from sidecall.kernel.http.preferences import Preferences, read_pins
+from sidecall.kernel.http.preferences import read_pins
 from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.received import ReceivedCall
 
 # Different queries of one server are few. Beyond them the oldest goes, so that made-up queries cost others at
 # most one rendering in so many requests of theirs.
@@ -154,7 +153,8 @@ DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]
 class Parts:
     """What the routes of a server without features work with; `sidecall.features.server_parts` has the rest.
 
-    `details` has what is shown of single tools, by their names; each application has its own.
+    `details` has what is shown of single tools, by their names; each application has its own. `remember` accepts a call
+    that goes on alone, and answers with its result or its address; None where no calls are remembered.
     """
 
     registry: Registry
@@ -168,6 +168,7 @@ class Parts:
     portions: BatchThrottle = field(default_factory=BatchThrottle)
     backlog: Backlog = field(default_factory=Backlog)
     results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
+    remember: Callable[..., Coroutine[Any, Any, Reply]] | None = None
 
     @property
     def outage(self) -> str | None:
@@ -178,26 +179,6 @@ class Parts:
     def longest_wait(self) -> float:
         """Seconds that a client may wait for a call which then goes on alone; 0 where none does."""
         return 0.0
-
-    @property
-    def remembers(self) -> bool:
-        """Whether calls are remembered, and go on alone where their clients want that."""
-        return False
-
-    def remember(
-        self,
-        request: CallRequest,
-        tool: CompiledTool,
-        preferences: Preferences,
-        context: RequestContext,
-        sent: ReceivedCall,
-    ) -> Coroutine[Any, Any, Reply]:
-        """Accept a call that is remembered, and answer with its result or its address.
-
-        Raises:
-            RequestError: The request is wrong, or there is no room.
-        """
-        raise NotImplementedError
 
     def require_callback(self, url: str) -> None:  # noqa: ARG002
         """Require that the end of a call may be told at this URL.

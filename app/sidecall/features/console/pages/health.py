@@ -67,7 +67,7 @@ def _find_lost(process: Any) -> Iterator[tuple[str, str]]:
     if stuck >= _STUCK:
         yield "warn", f"Code has held up the event loop for {stuck} seconds since the start."
     if process["log_lines_dropped"]:
-        yield "warn", f"{process['log_lines_dropped']} log lines were dropped, since nobody read them in time."
+        yield "warn", f"{process['log_lines_dropped']} log lines were dropped: they were not read in time."
     if process["spans_dropped"]:
         yield "warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them."
 
@@ -84,7 +84,7 @@ def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, 
 
 
 def _find_failing(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Say of which tools calls fail now, in this minute and the one before."""
+    """List the tools whose calls fail now: in this minute and the one before."""
     latest = [*status["minutes"][-1:], status["this_minute"]]
     counts: dict[tuple[str, str], int] = {}
     for row in (row for minute in latest for row in minute["failing"]):

@@ -20,5 +20,5 @@ def _say_how(visit: Visit, *, is_session: bool) -> str:
     if is_session:
         return "a session of this browser, which began with a key or token"
     if visit.request.app.state.access is None:
-        return "nothing: whoever reaches this server may do everything, since SIDECALL_AUTH is none"
+        return "nothing: SIDECALL_AUTH is none, so everybody who reaches this server may do everything"
     return "what comes with each request"

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import asdict
@@ -113,11 +113,15 @@ class LogToServer(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Send a record, with its traceback and the author's extra fields."""
         try:
-            named = {name: value for name, value in vars(record).items() if name not in _USUAL}
-            said = [record.levelno, shorten(self.format(record)), to_jsonable_python(named, fallback=str)]
-            self._channel.say("log", record.name, said)
+            self._channel.say("log", record.name, write_record(record, self.format(record)))
         except Exception:
             self.handleError(record)
+
+
+def write_record(record: logging.LogRecord, text: str) -> list[Any]:
+    """Return what the server logs of a record: its level, its formatted text, and the author's extra fields."""
+    named = {name: value for name, value in vars(record).items() if name not in _USUAL}
+    return [record.levelno, shorten(text), to_jsonable_python(named, fallback=str)]
 
 
 _MB = 1024 * 1024
@@ -168,10 +172,9 @@ class ToolProcess:
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            tool, store = self._find(request["home"]), self._make_store(request)
-            contents = BridgedContents(self._channel, request["invocation_id"]) if request["has_contents"] else None
-            invocation = read_request(request, tool, self._make_listener(request), store, contents)
-            invocation.cost = CallCost(partial(self._say_cost, invocation.id), request["cost"])
+            add_cost = partial(self._say_cost, request["invocation_id"])
+            tool, listen = self._find(request["home"]), self._make_listener(request)
+            invocation = open_call(request, tool, self._channel, listen, add_cost)
             fill_hidden(invocation)
             validate(invocation)
             with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
@@ -181,11 +184,6 @@ class ToolProcess:
             return write_failure(error)
         finally:
             end_copy_of(self._pid)
-
-    def _make_store(self, request: Mapping[str, Any]) -> ItemStore | None:
-        if not request["has_store"]:
-            return None
-        return ItemStore(BridgedItems(self._channel, request["invocation_id"]), request["caller"]["tenant"])
 
     def _find(self, home: Home) -> CompiledTool:
         is_new = not self._finder.knows(home)
@@ -348,3 +346,19 @@ class BridgedContents:
 
     async def _ask(self, name: str, *values: Any) -> Any:
         return read_reply(await self._channel.ask_without_blocking("ask", self._call, [name, *values]))
+
+
+def open_call(
+    request: Mapping[str, Any],
+    tool: CompiledTool,
+    channel: Asks,
+    listen: EventListener,
+    add_cost: Callable[[int], None],
+) -> Invocation:
+    """Make the call of a tool from its request, with the store and the contents that it asks the server for."""
+    call_id, tenant = request["invocation_id"], request["caller"]["tenant"]
+    store = ItemStore(BridgedItems(channel, call_id), tenant) if request["has_store"] else None
+    contents = BridgedContents(channel, call_id) if request["has_contents"] else None
+    invocation = read_request(request, tool, listen, store, contents)
+    invocation.cost = CallCost(add_cost, request["cost"])
+    return invocation
