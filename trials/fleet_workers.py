@@ -19,7 +19,7 @@ from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.nats import running_broker
 from tests.kit.postgres import find_programs
 from tests.kit.postgres import running as running_postgres
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 from trials.finding import Finding
 
 _TOOLS = '''
@@ -186,7 +186,7 @@ def _kill_servers(fleet: Fleet, store: str, ends: int) -> Finding:
 def _wait_for_job(server: Server, job: str) -> str:
     stop = time.monotonic() + PATIENCE
     while time.monotonic() < stop:
-        answer = httpx.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=20"}, timeout=PATIENCE).json()
+        answer = CLIENT.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=20"}).json()
         if answer["status"] not in ("queued", "running"):
             return str(answer["status"])
     return "running"

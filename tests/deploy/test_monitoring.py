@@ -7,14 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall.kernel.core.errors import ErrorKind
 from tests.e2e.conftest import Serve, start_server
 from tests.kit.deployment import DEPLOY, load_library, read_manifests, run_program
 from tests.kit.forked import origin
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sources import ROOT
 
 __all__ = ["origin", "start_server"]
@@ -77,7 +76,7 @@ def _walk(node: Any) -> Iterator[Any]:
 @cache
 def _read(url: str) -> dict[str, set[str]]:
     """Return the names of a server's metrics, each with its labels."""
-    text = httpx.get(f"{url}/metrics", trust_env=False).text
+    text = CLIENT.get(f"{url}/metrics").text
     found: dict[str, set[str]] = {name: set() for name in re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)}
     for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? ", text, re.MULTILINE):
         found.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
@@ -98,7 +97,7 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
         OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
     )
     call = {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "1"}
-    assert httpx.post(f"{started.url}/tool_calls", json=call, trust_env=False).json()["content"] == "42"
+    assert CLIENT.post(f"{started.url}/tool_calls", json=call).json()["content"] == "42"
     return started
 
 

@@ -14,7 +14,7 @@ from sidecall.client import Sidecall
 from tests.e2e.conftest import Serve, start_server
 from tests.kit.forked import origin
 from tests.kit.proxies import NAME, Proxy, running_caddy, running_nginx
-from tests.kit.servers import Server, total
+from tests.kit.servers import CLIENT, Server, total
 
 __all__ = ["origin", "start_server"]
 
@@ -143,7 +143,7 @@ def test_a_call_that_is_silent_for_too_long_is_cancelled(kind: str, start_server
         client = stack.enter_context(Behind(server, proxy).client("a name of its own", timeout=30))
         plain = client.post("/tool_calls", json=call)
         keyed = client.post("/tool_calls", json=call, headers={"Idempotency-Key": "one"})
-        running = httpx.get(f"{server.url}/tool_calls?status=running", trust_env=False).json()
+        running = CLIENT.get(f"{server.url}/tool_calls?status=running").json()
 
     assert (plain.status_code, keyed.status_code) == (504, 504)
     server.wait_until(lambda _: _cancelled(server) == 1)

@@ -4,11 +4,9 @@ import os
 import subprocess
 import sys
 
-import httpx
-
 from bench.environments import ROOT
 from tests.kit.calls import write_call
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 _TEST = """import unittest
 
@@ -26,7 +24,7 @@ MENDED = "def total(numbers):\n    return sum(numbers)\n"
 def call(server: Server, conversation: str, name: str, **args: str) -> str:
     """Call a tool of the server in a conversation."""
     headers = {"Sidecall-Conversation": conversation}
-    answer = httpx.post(f"{server.url}/tool_calls", json=write_call(name, **args), headers=headers, timeout=60)
+    answer = CLIENT.post(f"{server.url}/tool_calls", json=write_call(name, **args), headers=headers, timeout=60)
     return str(answer.json()["content"])
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-import httpx
 import pytest
 from openai import OpenAI
 
 from tests.e2e.agents import PROMPT, Run, run_agent
 from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import ScriptedModel, never_done, repairing, running_model
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 AGENTS = ["agent_openai.py", "agent_langchain.py"]
 MISNAMED = "expresion: There is no such argument; did you mean expression?"
@@ -116,7 +115,7 @@ def test_agent_tells_the_model_why_a_call_failed(agent: str, runs: dict[str, Run
 @pytest.mark.parametrize("agent", AGENTS)
 def test_agent_offers_the_tools_as_they_are_listed(agent: str, runs: dict[str, Run], shipped: Server) -> None:
     """What GET /tools answers reaches the provider untouched, in every turn."""
-    listing = httpx.get(f"{shipped.url}/tools").json()
+    listing = CLIENT.get(f"{shipped.url}/tools").json()
 
     assert [request["tools"] for request in runs[agent].requests] == [listing, listing, listing]
 
@@ -199,8 +198,8 @@ def test_calls_of_the_openai_sdk_can_be_posted_as_they_are(model: ScriptedModel,
         asked = openai.chat.completions.create(model="scripted", messages=[{"role": "user", "content": PROMPT}])
     calls = [call.model_dump() for call in asked.choices[0].message.tool_calls or []]
 
-    alone = httpx.post(f"{shipped.url}/tool_calls", json=calls[1]).json()
-    batch = httpx.post(f"{shipped.url}/tool_calls/batch", json=calls).json()
+    alone = CLIENT.post(f"{shipped.url}/tool_calls", json=calls[1]).json()
+    batch = CLIENT.post(f"{shipped.url}/tool_calls/batch", json=calls).json()
 
     failed = {
         "role": "tool",

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.e2e.agents import run_agent
 from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import paying, refunding
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 DESK_TOOLS = '''
 from typing import Annotated, Any
@@ -65,7 +64,7 @@ def test_langchain_agent_carries_state_commands_and_approvals(desk: Server) -> N
 
     refunded = "paid 5 back because {'What is (9 * 9 - 2 * 2) / 7, and what is 6 * 7?': 'late'}"
     assert (run.code, run.printed) == (0, f"Run refund({{'amount': 5}})? [y/N] {refunded}\n"), run.complained
-    assert httpx.get(f"{desk.url}/approvals", params={"status": "pending"}).json() == []
+    assert CLIENT.get(f"{desk.url}/approvals", params={"status": "pending"}).json() == []
     assert "Would pay 5 back.\n" in run.complained
 
 
@@ -82,7 +81,7 @@ def test_openai_agent_asks_the_person(counter: Server, typed: str, refunded: str
         "count({}) -> counted to 1",
         f'refund({{"amount": 5}}) -> {refunded}',
     ]
-    assert httpx.get(f"{counter.url}/approvals", params={"status": "pending"}).json() == []
+    assert CLIENT.get(f"{counter.url}/approvals", params={"status": "pending"}).json() == []
 
 
 @pytest.fixture

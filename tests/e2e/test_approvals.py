@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOLS = '''
 import asyncio
@@ -140,7 +140,7 @@ def test_a_payment_waits_runs_once_and_is_answered(server: Server, tmp_path: Pat
 
 def test_a_small_payment_does_not_wait(server: Server, tmp_path: Path) -> None:
     """The policy is asked each time."""
-    response = httpx.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(tmp_path / "l")}, amount=100))
+    response = CLIENT.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(tmp_path / "l")}, amount=100))
 
     assert (response.status_code, response.json()["content"]) == (200, "paid 100")
 
@@ -148,10 +148,10 @@ def test_a_small_payment_does_not_wait(server: Server, tmp_path: Path) -> None:
 def test_a_rejected_payment_is_never_made(server: Server, tmp_path: Path) -> None:
     """The model reads why."""
     ledger = tmp_path / "ledger"
-    waiting = httpx.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(ledger)}, amount=900))
+    waiting = CLIENT.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(ledger)}, amount=900))
     place = f"{server.url}{waiting.headers['Location']}"
 
-    decided = httpx.post(place, json={"decision": "reject", "reason": "Ask the boss."}).json()
+    decided = CLIENT.post(place, json={"decision": "reject", "reason": "Ask the boss."}).json()
 
     assert (decided["status"], decided["message"]["content"]) == ("rejected", "Ask the boss.")
     assert not ledger.exists()
@@ -160,11 +160,11 @@ def test_a_rejected_payment_is_never_made(server: Server, tmp_path: Path) -> Non
 def test_of_many_people_one_decides(server: Server, tmp_path: Path) -> None:
     """On connections of their own, at the same time."""
     ledger = tmp_path / "ledger"
-    waiting = httpx.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(ledger)}, amount=700))
+    waiting = CLIENT.post(f"{server.url}/tool_calls", json=_call("pay", {"ledger": str(ledger)}, amount=700))
     place = f"{server.url}{waiting.headers['Location']}"
 
     with ThreadPoolExecutor(8) as people:
-        decisions = people.map(lambda _: httpx.post(place, json={"decision": "approve"}).status_code, range(8))
+        decisions = people.map(lambda _: CLIENT.post(place, json={"decision": "approve"}).status_code, range(8))
 
     assert sorted(decisions) == [200, *[409] * 7]
     assert ledger.read_text() == "700\n"
@@ -172,10 +172,10 @@ def test_of_many_people_one_decides(server: Server, tmp_path: Path) -> None:
 
 def test_an_approved_tool_gets_its_secret(server: Server) -> None:
     """From a mounted folder, and nobody is shown it."""
-    waiting = httpx.post(f"{server.url}/tool_calls", json=_call("use"))
+    waiting = CLIENT.post(f"{server.url}/tool_calls", json=_call("use"))
     place = f"{server.url}{waiting.headers['Location']}"
 
-    decided = httpx.post(place, json={"decision": "approve"})
+    decided = CLIENT.post(place, json={"decision": "approve"})
 
     assert decided.json()["message"]["content"] == "a key of 6 characters"
     assert "s3cret" not in waiting.text + decided.text + server.log
@@ -191,7 +191,7 @@ def test_an_approved_tool_gets_its_secret(server: Server) -> None:
 )
 def test_what_goes_through_is_a_problem(server: Server, name: str, status: int, slug: str) -> None:
     """With the call's id, and without the reason, which is in the log."""
-    response = httpx.post(f"{server.url}/tool_calls", json=_call(name))
+    response = CLIENT.post(f"{server.url}/tool_calls", json=_call(name))
 
     assert response.status_code == status
     assert response.headers["Content-Type"] == "application/problem+json"

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import httpx
-
 from tests.e2e.conftest import Serve
 from tests.kit.calls import write_call
+from tests.kit.servers import CLIENT
 
 AS_IS = '''
 from langchain_core.tools import tool
@@ -65,9 +64,9 @@ def test_what_works_is_not_warned_of_and_what_cannot_is(start_server: Serve, tmp
     places["half"].write_text(HALF)
     server = start_server("--tools", str(places["as_is"]), "--tools", str(places["half"]))
 
-    asked = httpx.post(f"{server.url}/tool_calls", json=write_call("pay", amount=3))
+    asked = CLIENT.post(f"{server.url}/tool_calls", json=write_call("pay", amount=3))
     words = {"decision": "approve", "reason": '{"by": "Ada"}'}
-    decided = httpx.post(f"{server.url}/approvals/{asked.json()['id']}", json=words).json()
+    decided = CLIENT.post(f"{server.url}/approvals/{asked.json()['id']}", json=words).json()
 
     assert (asked.status_code, asked.json()["payload"]) == (202, {"amount": 3})
     assert decided["message"]["content"] == "Ada paid {'amount': 3}"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOLS = '''
 from sidecall import ToolContext, tool
@@ -77,6 +77,6 @@ def test_a_name_that_comes_twice_is_refused(server: Server) -> None:
     """One of them may be the client's own."""
     headers = [("X-Forwarded-User", "ann"), ("X-Forwarded-User", "bob")]
 
-    refused = httpx.post(f"{server.url}/tool_calls", json={"name": "who", "args": {}}, headers=headers)
+    refused = CLIENT.post(f"{server.url}/tool_calls", json={"name": "who", "args": {}}, headers=headers)
 
     assert (refused.status_code, refused.json()["type"]) == (400, "urn:sidecall:problem:invalid-caller")

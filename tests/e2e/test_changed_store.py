@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.processes import has_ended, list_descendants
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 TOOLS = '''
 from sidecall import tool
@@ -43,7 +43,7 @@ def call(server: Server, key: str | None = None) -> httpx.Response:
     """Send a call, one that is remembered where it has a key."""
     body = {"type": "tool_call", "name": "add", "args": {"number": 1}, "id": "1"}
     headers = {} if key is None else {"Idempotency-Key": key}
-    return httpx.post(f"{server.url}/tool_calls", json=body, headers=headers, timeout=PATIENCE, trust_env=False)
+    return CLIENT.post(f"{server.url}/tool_calls", json=body, headers=headers)
 
 
 def accept(server: Server, count: int = 20) -> list[str]:
@@ -53,7 +53,7 @@ def accept(server: Server, count: int = 20) -> list[str]:
 
 def read_readiness(server: Server) -> httpx.Response:
     """Ask whether it may take traffic."""
-    return httpx.get(f"{server.url}/readyz", timeout=PATIENCE, trust_env=False)
+    return CLIENT.get(f"{server.url}/readyz")
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -80,7 +80,7 @@ def test_it_says_what_has_happened_and_refuses_what_needs_the_file(
 
     detail = wait_until_it_ends(server)
     refused = call(server, "another")
-    known = httpx.get(f"{server.url}{found[0]}", timeout=PATIENCE, trust_env=False)
+    known = CLIENT.get(f"{server.url}{found[0]}")
     plain = call(server)
     usable = server.metrics()["sidecall_store_usable"]
     log = server.wait_for("the server ends with exit code 75")
@@ -114,10 +114,7 @@ def test_it_ends_with_a_code_of_its_own_and_starts_on_what_is_there(
     for end in ("-wal", "-shm"):  # As docs/durability.md has it.
         Path(f"{path}{end}").unlink(missing_ok=True)
     again = serve(*arguments)
-    statuses = [
-        httpx.get(f"{again.url}{place}", timeout=PATIENCE, trust_env=False).status_code
-        for place in (*before, f"/tool_calls/{since}")
-    ]
+    statuses = [CLIENT.get(f"{again.url}{place}").status_code for place in (*before, f"/tool_calls/{since}")]
 
     assert (code, set(ended)) == (START_AGAIN, {True})
     assert left == content

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import httpx
-
 from tests.e2e.conftest import Serve
 from tests.kernel.rest import ways
+from tests.kit.servers import CLIENT
 
 
 def test_an_ordinary_call_never_enters_the_framework(start_server: Serve) -> None:
@@ -20,7 +19,7 @@ def test_an_ordinary_call_never_enters_the_framework(start_server: Serve) -> Non
     call = {"name": "way", "args": {}, "id": "call_1"}
 
     answers = [
-        httpx.post(f"{server.url}{target}", json=call, headers={"X-User": "ann"}, trust_env=False).json()["content"]
+        CLIENT.post(f"{server.url}{target}", json=call, headers={"X-User": "ann"}).json()["content"]
         for target in ("/tool_calls", "/tool_calls?format=langchain")
     ]
 

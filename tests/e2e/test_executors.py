@@ -6,14 +6,13 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
 from bench.environments import Unavailable
 from tests.e2e.conftest import Serve
 from tests.kit.calls import kind_of, post
 from tests.kit.processes import has_ended
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sockets import POST, connection
 
 ABANDONED = 'sidecall_executor_abandoned{executor="thread"}'
@@ -238,7 +237,7 @@ def test_nothing_that_tools_have_started_outlives_the_server(start_server: Serve
 
 def test_the_executor_of_a_tool_is_shown(server: Server) -> None:
     """As those of other tools are."""
-    assert httpx.get(f"{server.url}/tools/pid").json()["executor"] == "process"
+    assert CLIENT.get(f"{server.url}/tools/pid").json()["executor"] == "process"
 
 
 def test_tools_that_want_no_process_cost_none(shipped: Server) -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sockets import GET, POST, connection, read_answer
 
 # More of them, and longer times, for the figures in docs/limits.md.
@@ -71,7 +71,7 @@ def cut_off(impatient: Server) -> CutOff:
         idle = [stack.enter_context(connection(impatient)) for _ in range(IDLE)]
         threads = stack.enter_context(ThreadPoolExecutor(len(DRIPS)))
         dripped = {name: threads.submit(drip, impatient, *how) for name, how in DRIPS.items()}
-        meanwhile = httpx.get(f"{impatient.url}/healthz")
+        meanwhile = CLIENT.get(f"{impatient.url}/healthz")
         rest = {sock.recv(65536) for sock in idle}
         return CutOff(rest, {name: answers.result() for name, answers in dripped.items()}, meanwhile)
 
@@ -154,7 +154,7 @@ def test_large_headers_are_refused(impatient: Server, headers: bytes) -> None:
     """They are not even read to their end."""
     with connection(impatient) as sock:
         answer = send_in_vain(sock, GET + headers)
-    alive = httpx.get(f"{impatient.url}/healthz")
+    alive = CLIENT.get(f"{impatient.url}/healthz")
 
     assert answer[:13] in (b"HTTP/1.1 431 ", b"")
     assert alive.status_code == 200
@@ -271,7 +271,7 @@ def test_when_no_file_can_be_opened_the_log_says_so(start_server: Serve, tmp_pat
     with httpx.Client(base_url=server.url) as kept:
         message = kept.post("/tool_calls", json={"name": "hoard", "args": {}}).json()
         with pytest.raises(httpx.HTTPError):
-            httpx.get(f"{server.url}/healthz")
+            CLIENT.get(f"{server.url}/healthz")
         server.wait_for("no more files can be opened")
         alive = kept.get("/healthz")
 
@@ -302,12 +302,12 @@ def test_a_request_that_breaks_off_is_counted_once_at_most(
         if rest is not None:
             read_answer(sock)
 
-    httpx.get(f"{impatient.url}/tools")  # Behind it.
+    CLIENT.get(f"{impatient.url}/tools")  # Behind it.
     assert count_requests(impatient) - before == Counter({("/tools", "200"): 1, **counted})
 
 
 def count_requests(server: Server) -> Counter[tuple[str, str]]:
     """Return how many requests a server has counted, by route and status, but for those that ask for it."""
-    text = httpx.get(f"{server.url}/metrics").text
+    text = CLIENT.get(f"{server.url}/metrics").text
     found = re.findall(r'sidecall_requests_total{route="([^"]*)",status="(\d+)"} (\d+)', text)
     return Counter({(route, status): int(number) for route, status, number in found if route != "/metrics"})

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.e2e.hub import TOOLS, Hub
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
@@ -42,7 +42,9 @@ def connection(server: Server) -> Iterator[socket.socket]:
 
 def post(server: Server, body: bytes, **headers: str) -> httpx.Response:
     """Send a body as it is."""
-    return httpx.post(f"{server.url}/tool_calls", content=body, headers={"Content-Type": "application/json", **headers})
+    return CLIENT.post(
+        f"{server.url}/tool_calls", content=body, headers={"Content-Type": "application/json", **headers}
+    )
 
 
 def call(value: bytes) -> bytes:
@@ -76,7 +78,7 @@ def test_a_json_bomb_is_refused(server: Server, body: bytes, status: int, kind: 
     assert response.status_code == status
     assert response.headers["Content-Type"] == "application/problem+json"
     assert response.json()["type"] == f"urn:sidecall:problem:{kind}"
-    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    assert CLIENT.get(f"{server.url}/healthz").status_code == 200
 
 
 @pytest.mark.parametrize(

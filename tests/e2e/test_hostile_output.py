@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOLS = '''
 import asyncio
@@ -150,14 +150,14 @@ def server(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> Ser
 
 def call(server: Server, name: str, **args: object) -> httpx.Response:
     """Call a tool."""
-    return httpx.post(f"{server.url}/tool_calls", json={"name": name, "args": args, "id": "call_1"}, timeout=20)
+    return CLIENT.post(f"{server.url}/tool_calls", json={"name": name, "args": args, "id": "call_1"}, timeout=20)
 
 
 def abandoned(server: Server) -> str:
     """Wait until no thread is left with a call that nobody waits for, and return how many there are."""
     end = time.monotonic() + 20
     while True:
-        metrics = httpx.get(f"{server.url}/metrics").text
+        metrics = CLIENT.get(f"{server.url}/metrics").text
         found = metrics.partition(ABANDONED)[2].partition("\n")[0]
         if float(found) == 0 or time.monotonic() > end:
             return found
@@ -194,7 +194,7 @@ def test_the_worst_is_answered_with_a_message(server: Server, name: str, kind: s
 def test_a_long_result_is_cut_and_marked(server: Server) -> None:
     """The whole is where the mark says."""
     message = call(server, "long").json()
-    whole = httpx.get(server.url + message["response_metadata"]["artifact_url"])
+    whole = CLIENT.get(server.url + message["response_metadata"]["artifact_url"])
 
     assert message["response_metadata"]["truncated"] is True
     assert len(message["content"]) <= 1_000_000

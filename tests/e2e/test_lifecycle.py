@@ -22,7 +22,7 @@ from tests.e2e.slow_calls import PLACE, body, send
 from tests.kit.events import events_in
 from tests.kit.lines import ask_once
 from tests.kit.lines import call as write_request
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 # Seconds in which a server that ends still serves; calls of the test come in the first half.
 GRACE = 4
@@ -71,8 +71,8 @@ def test_readiness_flips_while_calls_are_still_served(start_server: Serve) -> No
         server.process.send_signal(signal.SIGTERM)
         server.wait_for("Shutting down")
         served = kept.post("/tool_calls", json=body("nap", 0.01))
-    afresh = httpx.get(f"{server.url}/readyz")
-    alive = httpx.get(f"{server.url}/healthz")
+    afresh = CLIENT.get(f"{server.url}/readyz")
+    alive = CLIENT.get(f"{server.url}/healthz")
 
     assert before.status_code == 200
     assert "Connection" not in before.headers
@@ -198,7 +198,7 @@ def test_a_call_that_nobody_waits_for_is_finished(start_server: Serve, tmp_path:
     ledger = tmp_path / "ledger.db"
     server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="0", SIDECALL_STORE=f"sqlite:///{ledger}")
     headers = {"Prefer": "respond-async"}
-    accepted = httpx.post(f"{server.url}/tool_calls", json=body("nap", 7), headers=headers)
+    accepted = CLIENT.post(f"{server.url}/tool_calls", json=body("nap", 7), headers=headers)
 
     server.terminate()
     code = server.process.wait(30)
@@ -229,7 +229,7 @@ def test_a_server_that_still_starts_ends_at_once(tmp_path: Path, number: signal.
 def is_answered(server: Server) -> bool:
     """Return whether the probe gets an answer in time."""
     try:
-        httpx.get(f"{server.url}/healthz", timeout=0.1)
+        CLIENT.get(f"{server.url}/healthz", timeout=0.1)
     except httpx.TimeoutException:
         return False
     return True
@@ -245,7 +245,7 @@ def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
             pass
         log = server.wait_for("EventLoopStuck")
         answer = sent[0].result()
-    alive = httpx.get(f"{server.url}/healthz")
+    alive = CLIENT.get(f"{server.url}/healthz")
 
     assert "the event loop has been stuck for 0.3 s, and nobody is answered meanwhile" in log
     assert f'File "{PLACE}", line 65, in freeze' in log
@@ -253,7 +253,7 @@ def test_what_blocks_the_event_loop_is_named(start_server: Serve) -> None:
     assert answer.json()["content"] == "slept"
     assert alive.status_code == 200
     assert "the event loop goes on, after " in server.wait_for("goes on")
-    stuck = httpx.get(f"{server.url}/status").json()["process"]["event_loop_stuck_seconds"]
+    stuck = CLIENT.get(f"{server.url}/status").json()["process"]["event_loop_stuck_seconds"]
     assert stuck >= 0.5
     assert server.metrics()["sidecall_event_loop_stuck_seconds_total"] == pytest.approx(stuck)
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sockets import POST, connection, read_all, read_answer
 
 CHUNK = b"10000\r\n" + b" " * 65536 + b"\r\n"
@@ -65,7 +65,7 @@ def test_what_is_not_http_is_refused(impatient: Server, request_bytes: bytes) ->
         answer = read_all(sock)
 
     assert answer.startswith(b"HTTP/1.1 400 ")
-    assert httpx.get(f"{impatient.url}/healthz").status_code == 200
+    assert CLIENT.get(f"{impatient.url}/healthz").status_code == 200
 
 
 def test_a_client_that_leaves_in_the_middle_is_no_defect(impatient: Server) -> None:
@@ -73,8 +73,8 @@ def test_a_client_that_leaves_in_the_middle_is_no_defect(impatient: Server) -> N
     with connection(impatient) as sock:
         sock.sendall(POST + b"Content-Length: 1000\r\n\r\n{")
     with suppress(httpx.HTTPError):
-        httpx.get(f"{impatient.url}/healthz")
-    alive = httpx.get(f"{impatient.url}/healthz")
+        CLIENT.get(f"{impatient.url}/healthz")
+    alive = CLIENT.get(f"{impatient.url}/healthz")
 
     assert alive.status_code == 200
     assert "Exception in ASGI application" not in impatient.log
@@ -83,9 +83,9 @@ def test_a_client_that_leaves_in_the_middle_is_no_defect(impatient: Server) -> N
 
 def test_deep_nesting_does_not_end_the_process(impatient: Server) -> None:
     """A parser that recurs in C would end it without a trace."""
-    response = httpx.post(
+    response = CLIENT.post(
         f"{impatient.url}/tool_calls", content=b"[" * 4000, headers={"Content-Type": "application/json"}
     )
 
     assert response.status_code == 400
-    assert httpx.get(f"{impatient.url}/healthz").status_code == 200
+    assert CLIENT.get(f"{impatient.url}/healthz").status_code == 200

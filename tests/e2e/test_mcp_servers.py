@@ -16,7 +16,7 @@ from mcp import Client
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import INSTALLED, is_installed
 from tests.features.mcp_client.entries import describe_kit, write_servers
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 from tests.kit.sources import ROOT
 
 MODULES = INSTALLED / "node_modules/@modelcontextprotocol"
@@ -59,16 +59,14 @@ def wait_until(holds: Callable[[], Any], patience: float = PATIENCE) -> None:
 
 def read_states(server: Server) -> dict[str, str]:
     """Return the state of each server, as readiness says it."""
-    states: dict[str, str] = httpx.get(f"{server.url}/readyz", trust_env=False).json()["mcp_servers"]
+    states: dict[str, str] = CLIENT.get(f"{server.url}/readyz").json()["mcp_servers"]
     return states
 
 
 def call(server: Server, name: str, **args: Any) -> dict[str, Any]:
     """Call a tool."""
     body = {"name": name, "args": args, "id": "1"}
-    message: dict[str, Any] = httpx.post(
-        f"{server.url}/tool_calls", json=body, trust_env=False, timeout=PATIENCE
-    ).json()
+    message: dict[str, Any] = CLIENT.post(f"{server.url}/tool_calls", json=body, timeout=PATIENCE).json()
     return message
 
 
@@ -80,7 +78,7 @@ def list_children(pid: int, word: str) -> list[int]:
 
 def test_servers_of_packages_are_listed_and_called(served: Server) -> None:
     """Each by what it does."""
-    names = [tool["function"]["name"] for tool in httpx.get(f"{served.url}/tools", trust_env=False).json()]
+    names = [tool["function"]["name"] for tool in CLIENT.get(f"{served.url}/tools").json()]
     folder = call(served, "files__list_allowed_directories")["content"].splitlines()[1]
 
     echoed = call(served, "everything__echo", message="hello")
@@ -128,7 +126,7 @@ def test_a_server_that_ends_at_a_new_message_is_served(start_server: Serve) -> N
     entry = {"command": sys.executable, "args": [program, "earlier"]}
     server = start_server(SIDECALL_MCP_SERVERS=write_servers(kit=entry))
     wait_until(lambda: read_states(server)["kit"] == "connected")
-    listed = httpx.get(f"{server.url}/tools?tag=mcp:kit", trust_env=False).json()
+    listed = CLIENT.get(f"{server.url}/tools?tag=mcp:kit").json()
 
     lost = call(server, "kit__tool_7")
     wait_until(lambda: read_states(server)["kit"] == "connected" and call(server, "kit__tool_1")["status"] == "success")
@@ -143,7 +141,7 @@ def started(start_server: Serve) -> Iterator[tuple[Server, list[int]]]:
     """A server whose MCP server has started a program, and the ids of both of those."""
     server = start_server(SIDECALL_MCP_SERVERS=write_servers(kit=describe_kit()))
     wait_until(lambda: read_states(server)["kit"] == "connected")
-    wait_until(lambda: "kit__start_child" in httpx.get(f"{server.url}/tools", trust_env=False).text)
+    wait_until(lambda: "kit__start_child" in CLIENT.get(f"{server.url}/tools").text)
     yield server, json.loads(call(server, "kit__start_child")["content"])
     server.stop()
 

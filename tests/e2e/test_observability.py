@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from sidecall.cli.commands import cli
 from tests.e2e.conftest import Serve
 from tests.kit.collector import Collector
+from tests.kit.servers import CLIENT
 
 TOOLS = '''
 import warnings
@@ -49,7 +50,7 @@ def test_a_call_is_a_span_in_its_senders_trace(start_server: Serve, collector: C
     """It is sent before the server has ended; what the tool does is its child, and the log names the trace."""
     server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
 
-    httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    CLIENT.post(f"{server.url}/tool_calls", json=CALL, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     code = server.stop()
     span, child = collector.by_name["execute_tool work"], collector.by_name["SELECT"]
 
@@ -64,8 +65,11 @@ def test_the_spans_of_many_calls_are_all_sent(start_server: Serve, collector: Co
     server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
 
     for _ in range(3):
-        httpx.post(f"{server.url}/tool_calls/batch", json=[CALL] * 100)
-    told = httpx.get(f"{server.url}/status").json()["process"]["spans_dropped"], httpx.get(f"{server.url}/metrics").text
+        CLIENT.post(f"{server.url}/tool_calls/batch", json=[CALL] * 100)
+    told = (
+        CLIENT.get(f"{server.url}/status").json()["process"]["spans_dropped"],
+        CLIENT.get(f"{server.url}/metrics").text,
+    )
     code = server.stop()
     calls = {span.span_id for span in collector.spans if span.name == "execute_tool work"}
     parents = [span.parent_span_id for span in collector.spans if span.name == "SELECT"]
@@ -81,7 +85,7 @@ def test_a_collector_that_never_answers_harms_nobody(start_server: Serve, tools:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         endpoint = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         server = start_server("--tools", tools, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint)
-        answers = [httpx.post(f"{server.url}/tool_calls", json=CALL).json() for _ in range(3)]
+        answers = [CLIENT.post(f"{server.url}/tool_calls", json=CALL).json() for _ in range(3)]
         code = server.stop()
 
     assert [answer["content"] for answer in answers] == ["done"] * 3
@@ -93,7 +97,7 @@ def test_without_a_terminal_every_line_is_json(start_server: Serve, tools: str) 
     """The server's, those of its workers, of tools, and warnings; each names what it belongs to."""
     server = start_server("--tools", tools, "--workers", "2", SIDECALL_LOG_CALLS="true")
 
-    answer = httpx.post(f"{server.url}/tool_calls", json=CALL, headers={"X-Request-Id": "req-1"}).json()
+    answer = CLIENT.post(f"{server.url}/tool_calls", json=CALL, headers={"X-Request-Id": "req-1"}).json()
     server.stop()
     lines = [json.loads(line) for line in server.log.splitlines()]
     of_the_call = [line for line in lines if line.get("tool") == "work"]
@@ -130,8 +134,8 @@ def test_the_numbers_are_there_for_prometheus(start_server: Serve, tools: str) -
     """How full the pool of threads is among them."""
     server = start_server("--tools", tools, SIDECALL_THREADS="3")
 
-    httpx.post(f"{server.url}/tool_calls", json=CALL)
-    lines = httpx.get(f"{server.url}/metrics").text.splitlines()
+    CLIENT.post(f"{server.url}/tool_calls", json=CALL)
+    lines = CLIENT.get(f"{server.url}/metrics").text.splitlines()
 
     assert 'sidecall_calls_total{outcome="success",tool="work"} 1.0' in lines
     assert 'sidecall_executor_size{executor="thread"} 3.0' in lines
@@ -190,7 +194,7 @@ def test_what_a_tool_traces_in_a_process_is_a_child_too(
     headers = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
 
     for name, beside in (("compute", headers), ("fetch", headers), ("other", {})):
-        httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": name}, headers=beside).raise_for_status()
+        CLIENT.post(f"{server.url}/tool_calls", json={**CALL, "name": name}, headers=beside).raise_for_status()
     collector.wait_for("of compute", "of fetch", "of other")
     server.stop()
     spans = collector.by_name
@@ -240,7 +244,7 @@ def test_arguments_and_results_are_told_where_that_is_wanted(
     server = start_server("--tools", str(tmp_path / "mine.py"), **settings)
 
     call = {"name": "sign", "args": {"text": "hi", "api_key": "s3cret"}, "id": "call_1"}
-    httpx.post(f"{server.url}/tool_calls", json=call).raise_for_status()
+    CLIENT.post(f"{server.url}/tool_calls", json=call).raise_for_status()
     server.stop()
     attributes = {it.key: it.value.string_value for it in collector.by_name["execute_tool sign"].attributes}
     content = {key: json.loads(attributes[key]) for key in attributes.keys() & {*told, "gen_ai.tool.call.arguments"}}
@@ -253,7 +257,7 @@ def test_the_status_is_seen_from_a_terminal(start_server: Serve, tools: str, mon
     server = start_server("--tools", tools)
     monkeypatch.setenv("SIDECALL_URL", server.url)
     monkeypatch.setenv("COLUMNS", "120")
-    httpx.post(f"{server.url}/tool_calls", json={**CALL, "name": "nope"})
+    CLIENT.post(f"{server.url}/tool_calls", json={**CALL, "name": "nope"})
 
     printed, as_json = (CliRunner().invoke(cli, ["status", *options]) for options in ([], ["--json"]))
     found = json.loads(as_json.stdout)

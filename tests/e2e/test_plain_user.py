@@ -19,7 +19,7 @@ from tests.features.sandbox.escapes import PYTHON, SHELL
 from tests.features.sandbox.machine import contained, open_once
 from tests.features.sandbox.plain_user import as_plain_user, give
 from tests.kit.calls import write_call
-from tests.kit.servers import Server, end, start
+from tests.kit.servers import CLIENT, Server, end, start
 
 _TOOLKITS = ("--tools", "sidecall", *(word for name in ("files", "shell", "python") for word in ("--toolkit", name)))
 _FORBIDDEN = "it needs user namespaces, which containers forbid by default, as docs/sandbox.md says"
@@ -104,7 +104,7 @@ def run_pythons(server: Server, folder: Path) -> list[str]:
 
 def test_the_sandbox_is_whole(plain: tuple[Server, Path]) -> None:
     """All trials pass, and no tool is refused."""
-    ready = httpx.get(f"{plain[0].url}/readyz").json()
+    ready = CLIENT.get(f"{plain[0].url}/readyz").json()
 
     assert (ready["sandbox"]["profile"], len(ready["sandbox"]["checks"])) == ("bubblewrap", 6)
     assert all(check["passed"] for check in ready["sandbox"]["checks"])

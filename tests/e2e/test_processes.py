@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
 from tests.kit.calls import kind_of, post
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOLS = '''
 import os, resource, subprocess, time
@@ -109,15 +108,15 @@ def said(server: Server, tool: str, **args: Any) -> Any:
 
 def metrics(server: Server) -> list[str]:
     """Read the numbers."""
-    return httpx.get(f"{server.url}/metrics").text.splitlines()
+    return CLIENT.get(f"{server.url}/metrics").text.splitlines()
 
 
 def test_there_are_so_many_processes(server: Server) -> None:
     """All calls of a batch run in the one that there is, and so the second has to wait; that is counted."""
     calls = [{"name": "pid", "args": {}}] * 4
-    answers = httpx.post(f"{server.url}/tool_calls/batch", json=calls, timeout=30).json()
+    answers = CLIENT.post(f"{server.url}/tool_calls/batch", json=calls, timeout=30).json()
     held = [{"name": "pause", "args": {"seconds": 0.05}}] * 2
-    httpx.post(f"{server.url}/tool_calls/batch", json=held, timeout=30).raise_for_status()
+    CLIENT.post(f"{server.url}/tool_calls/batch", json=held, timeout=30).raise_for_status()
     (waited,) = [line for line in metrics(server) if line.startswith('sidecall_queue_wait_seconds_sum{tool="pause"}')]
 
     assert len({answer["content"] for answer in answers}) == 1

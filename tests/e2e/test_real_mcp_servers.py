@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -19,7 +18,7 @@ from mcp.client.stdio import stdio_client
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import FOLDER, SERVERS, RealServer, fill_folder, is_installed
 from tests.features.mcp_client.entries import write_servers
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 # How many are started at once where they are asked directly; each start takes a processor for a second or more.
 _AT_ONCE = 2
@@ -112,8 +111,8 @@ def wait_for_all(server: Server, holds: Callable[[], bool] = lambda: True) -> No
 
 def find_missing(server: Server) -> set[str]:
     """Return the servers that are not connected, or of which no tool is offered."""
-    states = httpx.get(f"{server.url}/readyz", trust_env=False).json()["mcp_servers"]
-    listed = httpx.get(f"{server.url}/tools", trust_env=False).text
+    states = CLIENT.get(f"{server.url}/readyz").json()["mcp_servers"]
+    listed = CLIENT.get(f"{server.url}/tools").text
     return {name for name in SERVERS if states[name] != "connected" or f'"{name}__' not in listed}
 
 
@@ -148,7 +147,7 @@ def compared(start_server: Serve, tmp_path_factory: pytest.TempPathFactory) -> C
     direct = asyncio.run(ask_directly(apart))  # While ours connects.
     wait_for_all(server)
     through = asyncio.run(ask_through(server, folders))
-    status = httpx.get(f"{server.url}/status", trust_env=False).json()["mcp_servers"]
+    status = CLIENT.get(f"{server.url}/status").json()["mcp_servers"]
     kill_all(server)
     for folder in folders.values():
         shutil.rmtree(folder)

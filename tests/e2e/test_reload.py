@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{answer}"\n'
 
@@ -29,13 +28,13 @@ def server(start_server: Serve, folder: Path) -> Server:
 
 def ask(server: Server) -> str:
     """Call the tool."""
-    response = httpx.post(f"{server.url}/tool_calls", json={"name": "ask", "args": {}})
+    response = CLIENT.post(f"{server.url}/tool_calls", json={"name": "ask", "args": {}})
     return str(response.json()["content"])
 
 
 def names(server: Server) -> list[str]:
     """List the tools."""
-    return [definition["function"]["name"] for definition in httpx.get(f"{server.url}/tools").json()]
+    return [definition["function"]["name"] for definition in CLIENT.get(f"{server.url}/tools").json()]
 
 
 def test_a_tool_is_changed_broken_and_mended(server: Server, folder: Path) -> None:
@@ -57,11 +56,11 @@ def test_a_tool_is_changed_broken_and_mended(server: Server, folder: Path) -> No
 
 def test_a_new_file_is_found(server: Server, folder: Path) -> None:
     """And its tools are listed under another tag."""
-    before = httpx.get(f"{server.url}/tools").headers["ETag"]
+    before = CLIENT.get(f"{server.url}/tools").headers["ETag"]
 
     (folder / "another.py").write_text(TOOL.format(name="another", answer=""))
     server.wait_for('"reloaded: another, ask"')
-    response = httpx.get(f"{server.url}/tools", headers={"If-None-Match": before})
+    response = CLIENT.get(f"{server.url}/tools", headers={"If-None-Match": before})
 
     assert response.status_code == 200
     assert names(server) == ["another", "ask"]

@@ -16,7 +16,7 @@ import pytest
 
 from bench.environments import ROOT
 from tests.kit.forked import run_sidecall
-from tests.kit.servers import Server, end, start
+from tests.kit.servers import CLIENT, Server, end, start
 from tests.kit.waiting import until
 
 TOOL = '''
@@ -72,7 +72,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def reload(server: Server, **headers: str) -> httpx.Response:
     """Ask for it."""
-    return httpx.post(f"{server.url}/reload", headers=headers, timeout=60, trust_env=False)
+    return CLIENT.post(f"{server.url}/reload", headers=headers, timeout=60)
 
 
 def ask_often(server: Server, name: str = "ask") -> set[str]:
@@ -84,7 +84,7 @@ def ask_often(server: Server, name: str = "ask") -> set[str]:
 
 def list_names(server: Server, **headers: str) -> list[str]:
     """List the tools."""
-    return [tool["function"]["name"] for tool in httpx.get(f"{server.url}/tools", headers=headers).json()]
+    return [tool["function"]["name"] for tool in CLIENT.get(f"{server.url}/tools", headers=headers).json()]
 
 
 def test_a_changed_file_serves_and_calls_that_run_go_on(served: Served) -> None:
@@ -137,20 +137,20 @@ def test_what_is_broken_changes_nothing(served: Served, file: str, text: str | N
     if text is not None:
         (project.folder / file).write_text(text)
     answer = reload(server)
-    status = httpx.get(f"{server.url}/status").json()
+    status = CLIENT.get(f"{server.url}/status").json()
 
     assert (answer.status_code, answer.json()["type"]) == (409, "urn:sidecall:problem:reload-failed")
     assert reason in answer.json()["detail"]
     assert reason in "".join(status["load_errors"])
     server.wait_until(lambda log: reason in log)
     assert ask_often(server) == {"good"}
-    assert httpx.get(f"{server.url}/tools", params={"toolset": "someone"}).status_code == 200
+    assert CLIENT.get(f"{server.url}/tools", params={"toolset": "someone"}).status_code == 200
     (project.folder / "box/twice.py").unlink(missing_ok=True)
     project.write(ask="better")
     project.settle("another")
     assert reload(server).json()["toolsets"] == {"added": ["another"], "changed": [], "removed": ["someone"]}
     assert ask_often(server) == {"better"}
-    assert httpx.get(f"{server.url}/status").json()["load_errors"] == []
+    assert CLIENT.get(f"{server.url}/status").json()["load_errors"] == []
 
 
 def test_toolsets_hold_at_once(served: Served) -> None:
@@ -218,7 +218,7 @@ def test_the_audit_says_who_has_reloaded_and_what_changed(served: Served) -> Non
 
     def list_entries() -> list[dict[str, Any]]:
         url = f"{server.url}/audit?action=reloaded"
-        return list(httpx.get(url, headers=operator, timeout=60, trust_env=False).json())
+        return list(CLIENT.get(url, headers=operator, timeout=60).json())
 
     before = len(list_entries())
     project.write(ask="audited", fresh="x")

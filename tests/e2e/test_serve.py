@@ -9,7 +9,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.calls import write_call
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 TOOLS = '''
 import asyncio
@@ -142,8 +142,8 @@ def server(start_server: Serve, folder: Path) -> Server:
 )
 def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: str) -> None:
     """The model gets a sentence, the operator the traceback, and the next caller an answer."""
-    failed = httpx.post(f"{server.url}/tool_calls", json=write_call(name))
-    alive = httpx.post(f"{server.url}/tool_calls", json=write_call("shout"))
+    failed = CLIENT.post(f"{server.url}/tool_calls", json=write_call(name))
+    alive = CLIENT.post(f"{server.url}/tool_calls", json=write_call("shout"))
 
     assert failed.status_code == 200
     assert failed.json()["status"] == "error"
@@ -158,7 +158,7 @@ def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: 
 @pytest.mark.parametrize("executor", ["inline", "process"])
 def test_what_a_tool_schedules_ends_nothing(server: Server, executor: str) -> None:
     """Neither its call, nor the next one there, nor the server; an operator sees what was tried."""
-    answers = [httpx.post(f"{server.url}/tool_calls", json=write_call(f"bomb_{executor}")).json() for _ in range(2)]
+    answers = [CLIENT.post(f"{server.url}/tool_calls", json=write_call(f"bomb_{executor}")).json() for _ in range(2)]
 
     assert [answer["content"] for answer in answers] == ["planted", "planted"]
     server.wait_for("the event loop goes on, though a callback raised SystemExit")
@@ -167,7 +167,7 @@ def test_what_a_tool_schedules_ends_nothing(server: Server, executor: str) -> No
 
 def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
     """The answer is what it returned."""
-    response = httpx.post(f"{server.url}/tool_calls?format=openai", json=write_call("shout"))
+    response = CLIENT.post(f"{server.url}/tool_calls?format=openai", json=write_call("shout"))
 
     assert response.status_code == 200
     assert response.json() == {"role": "tool", "tool_call_id": "call_1", "content": "said"}
@@ -175,7 +175,7 @@ def test_what_a_tool_prints_does_not_reach_the_answer(server: Server) -> None:
 
 def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
     """With its name and the id of the call."""
-    httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
+    CLIENT.post(f"{server.url}/tool_calls", json=write_call("whisper"))
 
     assert '"event":"whispered","tool":"whisper","call_id":"call_1"' in server.wait_for("whispered")
 
@@ -190,7 +190,7 @@ def test_the_log_says_what_is_served_once_it_is(server: Server) -> None:
 
 def test_the_answer_says_nothing_about_the_server(server: Server) -> None:
     """Neither its kind nor its version; the request's id is there."""
-    response = httpx.get(f"{server.url}/healthz", headers={"X-Request-Id": "req-1"})
+    response = CLIENT.get(f"{server.url}/healthz", headers={"X-Request-Id": "req-1"})
 
     assert response.status_code == 200
     assert "Server" not in response.headers
@@ -206,7 +206,7 @@ def test_calls_run_while_a_tool_waits(server: Server, tmp_path: Path) -> None:
             httpx.post, f"{server.url}/tool_calls", json=write_call("wait", file=str(file)), timeout=30
         )
         server.wait_for('"event":"waiting","tool":"wait"')
-        other = httpx.post(f"{server.url}/tool_calls", json=write_call("whisper"))
+        other = CLIENT.post(f"{server.url}/tool_calls", json=write_call("whisper"))
         file.touch()
 
     assert other.json()["content"] == "said"
@@ -217,8 +217,8 @@ def test_requests_are_not_logged_unless_debugging(start_server: Serve, server: S
     """Probes would fill the log."""
     talkative = start_server("--tools", "mine.py", cwd=folder, SIDECALL_LOG_LEVEL="debug")
 
-    httpx.get(f"{server.url}/healthz?quiet")
-    httpx.get(f"{talkative.url}/healthz?loud")
+    CLIENT.get(f"{server.url}/healthz?quiet")
+    CLIENT.get(f"{talkative.url}/healthz?loud")
 
     assert 'GET /healthz?loud HTTP/1.1\\" 200' in talkative.wait_for("/healthz?loud")
     assert "/healthz?quiet" not in server.log
@@ -277,7 +277,7 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
 
 def test_the_product_serves_as_it_ships(shipped: Server) -> None:
     """Without an option, with the tools of this repository."""
-    response = httpx.get(f"{shipped.url}/readyz")
+    response = CLIENT.get(f"{shipped.url}/readyz")
 
     assert response.status_code == 200
     assert response.json()["status"] == "ready"

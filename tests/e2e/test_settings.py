@@ -14,6 +14,7 @@ import httpx
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, send
+from tests.kit.servers import CLIENT
 
 ENTRY_POINT = "[sidecall.tools]\nacme = acme_tools\n"
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n'
@@ -53,7 +54,7 @@ def test_a_server_listens_where_it_is_told(start_server: Serve) -> None:
     server = start_server("--tools", PLACE, SIDECALL_HOST="127.0.0.2")
 
     assert server.url.startswith("http://127.0.0.2:")
-    assert httpx.get(f"{server.url}/healthz").status_code == 200
+    assert CLIENT.get(f"{server.url}/healthz").status_code == 200
 
 
 def test_headers_have_the_time_that_was_set(start_server: Serve) -> None:
@@ -132,10 +133,10 @@ def test_installed_packages_that_are_left_out_stay_out(start_server: Serve, tmp_
 
     server = start_server("--reload", "--tools", "box", cwd=tmp_path, **environment)
     server.wait_for("watching")
-    served = [definition["function"]["name"] for definition in httpx.get(f"{server.url}/tools").json()]
+    served = [definition["function"]["name"] for definition in CLIENT.get(f"{server.url}/tools").json()]
     (tmp_path / "box/mine.py").write_text(TOOL.format(name="second"))
     server.wait_for("reloaded: second")
-    reloaded = [definition["function"]["name"] for definition in httpx.get(f"{server.url}/tools").json()]
+    reloaded = [definition["function"]["name"] for definition in CLIENT.get(f"{server.url}/tools").json()]
 
     assert (served, reloaded) == (["first"], ["second"])
 
@@ -160,7 +161,7 @@ def test_fields_that_are_named_are_taken_out_of_every_line(start_server: Serve, 
     server = start_server("--tools", str(tmp_path / "bank.py"), **settings)
 
     call = {"name": "pay", "args": {"iban": "DE021203", "amount": 47110815}, "id": "call_1"}
-    httpx.post(f"{server.url}/tool_calls", json=call).raise_for_status()
+    CLIENT.post(f"{server.url}/tool_calls", json=call).raise_for_status()
     log = server.wait_for('"event":"tool call"')
 
     assert log.count("47110815") == 2

@@ -16,7 +16,7 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.e2e.test_workers import workers
 from tests.kit.processes import find_writers
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 TOOLS = '''
 import asyncio
@@ -317,7 +317,7 @@ def test_what_workers_keep_in_memory_goes_with_them(serve_pair: Callable[..., Pa
 
 def ask_readiness(server: Server) -> int:
     """Ask the worker that takes the connection whether it is ready."""
-    return httpx.get(f"{server.url}/readyz", trust_env=False, timeout=PATIENCE).status_code
+    return CLIENT.get(f"{server.url}/readyz").status_code
 
 
 def until(is_so: Callable[[], bool]) -> None:

@@ -4,11 +4,10 @@ import json
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.e2e.conftest import Serve
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sockets import POST, connection
 
 TOOL = '''
@@ -35,7 +34,7 @@ def are_left(server: Server, count: int) -> bool:
     """Wait until so many connections are open, the one that asks among them."""
     end = time.monotonic() + 20
     while time.monotonic() < end:
-        if f"sidecall_connections {count}.0" in httpx.get(f"{server.url}/metrics").text.splitlines():
+        if f"sidecall_connections {count}.0" in CLIENT.get(f"{server.url}/metrics").text.splitlines():
             return True
         time.sleep(0.05)
     return False

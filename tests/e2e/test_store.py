@@ -14,7 +14,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.processes import bounding, find_writers, has_ended
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 from tests.storage.sql.disks import freezing
 
 TOOLS = '''
@@ -63,13 +63,13 @@ def serve(start_server: Serve, tmp_path: Path) -> Callable[..., Server]:
 def call(server: Server, name: str, **args: Any) -> httpx.Response:
     """Send a call whose id says what it is."""
     body = {"type": "tool_call", "name": name, "args": args, "id": f"{name} {args}"}
-    return httpx.post(f"{server.url}/tool_calls", json=body, timeout=PATIENCE)
+    return CLIENT.post(f"{server.url}/tool_calls", json=body)
 
 
 def approve(server: Server, approval: Any, **words: Any) -> httpx.Response:
     """Let a call run."""
     url = f"{server.url}/approvals/{approval['id']}"
-    return httpx.post(url, json={"decision": "approve"} | words, timeout=PATIENCE)
+    return CLIENT.post(url, json={"decision": "approve"} | words)
 
 
 def kill(server: Server) -> None:
@@ -141,10 +141,10 @@ def test_the_history_has_an_approved_call_that_ran_when_its_server_was_killed(
     second = serve()
     answer = call(second, "pay", amount=900).json()
     url = f"{second.url}/tool_calls"
-    wait(lambda: httpx.get(url).json() != [])
+    wait(lambda: CLIENT.get(url).json() != [])
 
-    entry = httpx.get(f"{url}/{answer['id']}").json()
-    assert [one["id"] for one in httpx.get(url).json()] == [answer["id"]]
+    entry = CLIENT.get(f"{url}/{answer['id']}").json()
+    assert [one["id"] for one in CLIENT.get(url).json()] == [answer["id"]]
     assert {name: entry[name] for name in ("status", "args", "asked_args", "decided_by", "reason")} == {
         "status": "outcome_unknown",
         "args": {"amount": 700},
@@ -152,7 +152,7 @@ def test_the_history_has_an_approved_call_that_ran_when_its_server_was_killed(
         "decided_by": "anonymous",
         "reason": "Less.",
     }
-    assert httpx.get(f"{url}/summary").json()["total"]["calls"] == 1
+    assert CLIENT.get(f"{url}/summary").json()["total"]["calls"] == 1
 
 
 def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[], Server], tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[
     other.execute("BEGIN IMMEDIATE")
 
     refused = call(server, "pay", amount=1)
-    readiness = httpx.get(f"{server.url}/readyz")
+    readiness = CLIENT.get(f"{server.url}/readyz")
     plain = call(server, "add", number=1)
     usable = server.metrics()["sidecall_store_usable"]
     other.execute("ROLLBACK")
     other.close()
-    wait(lambda: httpx.get(f"{server.url}/readyz").status_code == 200)
+    wait(lambda: CLIENT.get(f"{server.url}/readyz").status_code == 200)
     later = call(server, "pay", amount=1)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
@@ -194,7 +194,7 @@ def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
         plain = call(server, "add", number=1)
         refused = waiting.result()
     ended = has_ended(writer)
-    wait(lambda: httpx.get(f"{server.url}/readyz").status_code == 200)
+    wait(lambda: CLIENT.get(f"{server.url}/readyz").status_code == 200)
     later = call(server, "pay", amount=1)
 
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.postgres import Cluster, cluster, emptied_url
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 __all__ = ["cluster", "emptied_url"]
 
@@ -79,7 +79,7 @@ def call(server: Server, name: str, **args: Any) -> httpx.Response:
 
 def readiness(server: Server) -> int:
     """Ask whether it is ready."""
-    return httpx.get(f"{server.url}/readyz", trust_env=False, timeout=PATIENCE).status_code
+    return CLIENT.get(f"{server.url}/readyz").status_code
 
 
 def wait_for_readiness(server: Server, status: int) -> None:

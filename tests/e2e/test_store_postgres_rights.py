@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.forked import run_sidecall
 from tests.kit.postgres import Estate, cluster, estate
-from tests.kit.servers import PATIENCE, Server, plain_environment
+from tests.kit.servers import CLIENT, PATIENCE, Server, plain_environment
 
 __all__ = ["cluster", "estate"]
 
@@ -54,12 +54,12 @@ def send(server: Server, name: str) -> httpx.Response:
     """Send a call that is not waited for."""
     body = {"type": "tool_call", "name": name, "args": {"name": name}, "id": name}
     headers = {"Prefer": "respond-async"}
-    return httpx.post(f"{server.url}/tool_calls", json=body, headers=headers, trust_env=False, timeout=PATIENCE)
+    return CLIENT.post(f"{server.url}/tool_calls", json=body, headers=headers)
 
 
 def get(server: Server, path: str) -> httpx.Response:
     """Ask for something."""
-    return httpx.get(f"{server.url}{path}", trust_env=False, timeout=PATIENCE)
+    return CLIENT.get(f"{server.url}{path}")
 
 
 def wait_for(server: Server, path: str, status: int) -> Any:

@@ -15,7 +15,7 @@ import pytest
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, body, send
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 # In worker processes, long before anything of ours.
 STARTING = """
@@ -142,7 +142,7 @@ def test_a_worker_takes_the_place_of_one_that_died(start_server: Serve) -> None:
     first, second = workers(server)
     os.kill(first, signal.SIGKILL)
     server.wait_for(f"worker {first} died with exit code -9; another one takes its place")
-    alive = httpx.get(f"{server.url}/healthz", timeout=20)
+    alive = CLIENT.get(f"{server.url}/healthz", timeout=20)
     os.kill(second, signal.SIGKILL)
     server.wait_for(f"worker {second} died")
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, body, send
-from tests.kit.servers import Server, total
+from tests.kit.servers import CLIENT, Server, total
 
 STARTED = re.compile(r"Started server process \[(\d+)\]")
 CALLS = 12
@@ -28,7 +28,7 @@ def server(start_server: Serve) -> Server:
 def call_often(server: Server) -> None:
     """Call on new connections, which reach either worker."""
     for _ in range(CALLS):
-        httpx.post(f"{server.url}/tool_calls", json=body("nap", 0), headers={"Connection": "close"})
+        CLIENT.post(f"{server.url}/tool_calls", json=body("nap", 0), headers={"Connection": "close"})
 
 
 def count(server: Server, name: str, *labels: str) -> float:
@@ -55,7 +55,7 @@ def test_numbers_of_a_process_are_told_apart_and_gauges_joined(server: Server) -
     assert len([series for series in metrics if series.startswith("process_resident_memory_bytes{")]) == 2
     assert metrics["sidecall_workers"] == 2
     assert metrics['sidecall_executor_size{executor="thread"}'] == 64
-    assert metrics["sidecall_tools"] == len(httpx.get(f"{server.url}/tools").json())
+    assert metrics["sidecall_tools"] == len(CLIENT.get(f"{server.url}/tools").json())
     assert metrics["sidecall_store_usable"] == 1
     assert metrics['sidecall_build_info{version="0.1.0"}'] == 1
 
@@ -91,7 +91,7 @@ def test_calls_that_run_anywhere_are_listed_and_cancelled(server: Server) -> Non
 
 def ask(server: Server, method: str, path: str) -> Any:
     """Ask on a new connection."""
-    return httpx.request(method, f"{server.url}{path}", headers={"Connection": "close"}, timeout=30).json()
+    return CLIENT.request(method, f"{server.url}{path}", headers={"Connection": "close"}, timeout=30).json()
 
 
 def test_the_counts_of_a_worker_that_was_killed_stay(server: Server) -> None:

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import httpx
-
 from sidecall import BaseTool, ToolCall, ToolMessage
 from sidecall.kernel.core.invocation import CallRequest
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 
 def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, Any]:
@@ -28,7 +26,7 @@ async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessa
 
 def post(server: Server, name: str, /, **args: Any) -> Any:
     """Run a tool of a server and return the message as JSON."""
-    return httpx.post(f"{server.url}/tool_calls", json=write_call(name, **args), timeout=60).json()
+    return CLIENT.post(f"{server.url}/tool_calls", json=write_call(name, **args), timeout=60).json()
 
 
 def kind_of(message: Any) -> str:

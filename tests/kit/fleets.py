@@ -13,7 +13,7 @@ from bench.environments import ROOT
 from bench.servers import plain_environment
 from tests.kit.forked import run_sidecall
 from tests.kit.nats import Broker
-from tests.kit.servers import PATIENCE, Server, choose_launch, end, start
+from tests.kit.servers import CLIENT, PATIENCE, Server, choose_launch, end, start
 
 KEY = "c2lkZWNhbGwgZmxlZXQga2V5IG9mIDMyIGJ5dGVzISE="
 _PROBES = re.compile(r"probes at http://127\.0\.0\.1:(\d+)")
@@ -78,12 +78,12 @@ class Fleet:
 def call(server: Server, name: str, *, headers: dict[str, str] | None = None, **args: Any) -> httpx.Response:
     """Call a tool of a server."""
     body = {"name": name, "args": args, "id": "call_1"}
-    return httpx.post(f"{server.url}/tool_calls", json=body, headers=headers, timeout=PATIENCE, trust_env=False)
+    return CLIENT.post(f"{server.url}/tool_calls", json=body, headers=headers)
 
 
 def is_available(server: Server, name: str) -> bool:
     """Return whether a server says that there is a worker for a tool."""
-    found: bool = httpx.get(f"{server.url}/tools/{name}", timeout=PATIENCE, trust_env=False).json()["available"]
+    found: bool = CLIENT.get(f"{server.url}/tools/{name}").json()["available"]
     return found
 
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from sidecall.cli.commands import cli
 from sidecall.terminal.console import print_line
-from tests.kit.servers import Server, start
+from tests.kit.servers import CLIENT, Server, start
 
 TOOLS = '''
 from sidecall import tool
@@ -79,7 +78,7 @@ def run_on_terminal(running: Server, monkeypatch: pytest.MonkeyPatch) -> Run:
 def send(running: Server, name: str) -> Any:
     """Send a call with what terminals obey."""
     body = {"name": name, "args": {"text": HOSTILE}, "id": "call_1"}
-    return httpx.post(f"{running.url}/tool_calls", json=body, trust_env=False).json()
+    return CLIENT.post(f"{running.url}/tool_calls", json=body).json()
 
 
 def test_what_a_terminal_obeys_is_escaped(running: Server, run_on_terminal: Run) -> None:

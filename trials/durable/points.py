@@ -12,8 +12,7 @@ from typing import Any
 
 import httpx
 
-from tests.kit.servers import Server
-from trials.durable.clients import PATIENCE
+from tests.kit.servers import CLIENT, Server
 from trials.durable.home import Home, homes
 from trials.finding import Finding
 
@@ -139,7 +138,7 @@ def _send(server: Server, tool: str, mark: str, end_after: int | None = None) ->
 
 def _post(url: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> httpx.Response | None:
     try:
-        return httpx.post(url, json=body, headers=headers, timeout=PATIENCE, trust_env=False)
+        return CLIENT.post(url, json=body, headers=headers)
     except httpx.TransportError:
         return None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 from trials.finding import Finding
 from trials.hostile.shapes import SHAPES
 from trials.serving import serving
@@ -72,7 +72,7 @@ def _unread(shape: str, count: int = _READERS) -> Finding:
         Witness(server.port, every=0.1) as witness,
     ):
         time.sleep(_MOMENT)
-        told = httpx.post(
+        told = CLIENT.post(
             f"{server.url}/tool_calls",
             json={"name": "draw", "args": {"megabytes": 1}},
             headers={"Accept": "text/event-stream"},

@@ -4,11 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-import httpx
-
 from tests.e2e.clients.conftest import find_clients
 from tests.e2e.clients.test_javascript import run_node, run_program
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 HERE = Path(__file__).parent / "generators"
 ORVAL = """
@@ -23,7 +21,7 @@ def test_clients_of_the_tools_compile_and_get_answers(tmp_path: Path, runtimes: 
     for name in ("package.json", "tsconfig.json", "use.ts"):
         shutil.copy(HERE / name, tmp_path)
     (tmp_path / "orval.config.mjs").write_text(ORVAL)
-    (tmp_path / "tools.json").write_text(httpx.get(f"{desk.url}/openapi/tools.json").text)
+    (tmp_path / "tools.json").write_text(CLIENT.get(f"{desk.url}/openapi/tools.json").text)
     (bun,) = (runtimes / "node_modules").glob("@oven/bun-linux-*/bin/bun")
     programs = "node_modules/.bin"
 

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from bench.environments import ROOT
@@ -14,7 +13,7 @@ from tests.e2e.clients.conftest import run_beside
 from tests.e2e.conftest import Serve
 from tests.e2e.models import running_models
 from tests.kit.gemini import find_offences
-from tests.kit.servers import Server
+from tests.kit.servers import CLIENT, Server
 
 HERE = Path(__file__).parent
 PNG = {"mimeType": "image/png", "data": "-vv8_f7_"}  # It writes base64 in the letters of URLs, which Google reads too.
@@ -26,12 +25,12 @@ def given(wide: Server) -> dict[str, Any]:
     """What the server lists and answers."""
     calls = [{"functionCall": {"id": name, "name": name, "args": {}}} for name in ("draw", "fail", "nope")]
     calls += [{"functionCall": {"id": "sum", "name": "calculator", "args": {"expression": "6 * 7"}}}]
-    answers = httpx.post(f"{wide.url}/tool_calls/batch", json=calls).json()
+    answers = CLIENT.post(f"{wide.url}/tool_calls/batch", json=calls).json()
     steps: list[dict[str, Any]] = [
         {"type": "function_call", "id": name, "name": name, "arguments": {}} for name in ("draw", "fail")
     ]
-    results = httpx.post(f"{wide.url}/tool_calls/batch", json=steps).json()
-    tools = httpx.get(f"{wide.url}/tools", params={"format": "gemini"}).json()
+    results = CLIENT.post(f"{wide.url}/tool_calls/batch", json=steps).json()
+    tools = CLIENT.get(f"{wide.url}/tools", params={"format": "gemini"}).json()
     return {"tools": tools, "answers": answers, "steps": results}
 
 
@@ -83,7 +82,7 @@ def test_steps_are_answered_with_steps(written: Any, given: dict[str, Any]) -> N
 
 def test_a_call_is_understood_however_the_sdk_writes_it(written: Any, wide: Server) -> None:
     """With all its empty members, and under both spellings of its names."""
-    answers = httpx.post(f"{wide.url}/tool_calls/batch", json=written["calls"]).json()
+    answers = CLIENT.post(f"{wide.url}/tool_calls/batch", json=written["calls"]).json()
 
     assert len(answers) == 3
     assert [answer["functionResponse"]["response"] for answer in answers] == [{"output": "Drawn."}] * 3
@@ -110,7 +109,7 @@ def foreign(start_server: Serve) -> Server:
 @pytest.mark.parametrize("strict", ["false", "true"])
 def test_a_model_is_asked_with_the_list(for_google: Path, foreign: Server, strict: str) -> None:
     """The SDK's `generate_content` takes the array as it is, and the API would take what it sends."""
-    listed = httpx.get(f"{foreign.url}/tools", params={"format": "gemini", "strict": strict}).json()
+    listed = CLIENT.get(f"{foreign.url}/tools", params={"format": "gemini", "strict": strict}).json()
 
     with running_models() as url:
         settings = {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url}
@@ -157,7 +156,7 @@ ODD = {"text": "a", "missing": 1}
 )
 def test_what_is_offered_is_taken(foreign: Server, name: str, args: dict[str, Any], output: str) -> None:
     """Each value of a choice is the one that the tool knows."""
-    answer = httpx.post(f"{foreign.url}/tool_calls", json={"functionCall": {"name": name, "args": args}}).json()
+    answer = CLIENT.post(f"{foreign.url}/tool_calls", json={"functionCall": {"name": name, "args": args}}).json()
 
     assert answer["functionResponse"]["response"] == {"output": output}
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.kit.fleets import Fleet, call, is_available, wait_for
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 _LARGE = 15 * 1024 * 1024
 
@@ -90,7 +90,7 @@ def test_the_store_of_the_server_is_the_one_that_tools_use(server: Server) -> No
 def test_a_tool_gets_what_its_caller_sends_and_only_the_secrets_that_it_declares(server: Server) -> None:
     """The server's other variables stay there."""
     body = {"name": "knows", "args": {}, "id": "1", "state": {"turn": 3}, "context": {"user": "ada"}}
-    answer = httpx.post(f"{server.url}/tool_calls", json=body, timeout=PATIENCE).json()
+    answer = CLIENT.post(f"{server.url}/tool_calls", json=body).json()
     assert json.loads(answer["content"]) == {
         "state": {"turn": 3},
         "context": {"user": "ada"},
@@ -151,9 +151,9 @@ def test_a_job_is_cancelled_on_its_worker(server: Server, tmp_path: Path) -> Non
     file.touch()
     job = call(server, "waits", headers={"prefer": "respond-async"}, file=str(file)).json()["id"]
     wait_for(lambda: file.read_text() != "")
-    assert httpx.post(f"{server.url}/tool_calls/{job}/cancel", timeout=PATIENCE).status_code in (200, 202)
+    assert CLIENT.post(f"{server.url}/tool_calls/{job}/cancel").status_code in (200, 202)
     wait_for(lambda: "ended" in file.read_text())
-    answer = httpx.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=5"}, timeout=PATIENCE).json()
+    answer = CLIENT.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=5"}).json()
     assert answer["status"] == "cancelled"
 
 
@@ -217,6 +217,6 @@ def test_a_worker_that_is_asked_to_leave_ends_and_is_gone(fleet: Fleet, server: 
     assert "takes no more calls" in fleet.ask("fleet", "drain", "two")
     assert second.exit_code() == 0
     assert not is_available(server, "waits_once")
-    answer = httpx.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=5"}, timeout=PATIENCE).json()
+    answer = CLIENT.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=5"}).json()
     assert answer["status"] == "succeeded"
     assert "no worker 'three'" in fleet.ask("fleet", "drain", "three")

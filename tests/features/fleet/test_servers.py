@@ -3,12 +3,11 @@
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.postgres import cluster, postgres_url
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import CLIENT, PATIENCE, Server
 
 __all__ = ["cluster", "postgres_url"]
 
@@ -16,7 +15,7 @@ _LATER = {"prefer": "respond-async"}
 
 
 def _read(server: Server, job: str, wait: int = 5) -> dict[str, object]:
-    answer = httpx.get(f"{server.url}/tool_calls/{job}", headers={"prefer": f"wait={wait}"}, timeout=PATIENCE)
+    answer = CLIENT.get(f"{server.url}/tool_calls/{job}", headers={"prefer": f"wait={wait}"})
     said: dict[str, object] = answer.json()
     return said
 
@@ -30,7 +29,7 @@ def test_calls_are_cancelled_and_followed_at_another_server(fleet: Fleet, postgr
     job = call(one, "waits", headers=_LATER, file=str(file)).json()["id"]
     wait_for(lambda: file.exists() and file.read_text() != "")
     began = time.monotonic()
-    httpx.post(f"{two.url}/tool_calls/{job}/cancel", timeout=PATIENCE).raise_for_status()
+    CLIENT.post(f"{two.url}/tool_calls/{job}/cancel").raise_for_status()
     wait_for(lambda: "ended" in file.read_text())
     assert time.monotonic() - began < PATIENCE
     assert _read(two, job)["status"] == "cancelled"
