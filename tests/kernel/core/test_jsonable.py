@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel, Field, v1
+from pydantic_core import to_json
 
 from sidecall.kernel.core.command import Command
 from sidecall.kernel.core.errors import ToolException
-from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.json_data.bulk import is_bulky
-from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain, to_text
+from sidecall.kernel.json_data.to_json import dump_plain, render_failure, replace_surrogates, to_plain, to_text
 
 
 class Reading(BaseModel):
@@ -261,3 +262,19 @@ def test_a_tool_exception_with_odd_contents_still_has_a_text(argument: object) -
 def test_it_is_known_what_others_should_not_wait_for(value: object, expected: bool) -> None:
     """Without looking at all of it."""
     assert is_bulky(value) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"a": [1, 2.5, True, None], "b": {"c": "d"}}, b'{"a":[1,2.5,true,null],"b":{"c":"d"}}'),
+        ('\x00\x1f"\\/\u2028é', b'"\\u0000\\u001f\\"\\\\/\xe2\x80\xa8\xc3\xa9"'),
+        ([2**70, -(2**70), 1e-07, -0.0], b"[1180591620717411303424,-1180591620717411303424,1e-7,-0.0]"),
+        ([math.nan, math.inf], b"[null,null]"),
+        (ToolCall(name="a", args={}, id="b"), b'{"name":"a","args":{},"id":"b","type":"tool_call"}'),
+    ],
+    ids=["values", "escapes", "numbers", "no numbers", "a model"],
+)
+def test_answers_are_written_as_pydantic_writes_them(value: Any, text: bytes) -> None:
+    """In less time."""
+    assert dump_plain(value) == text == to_json(value, inf_nan_mode="null")

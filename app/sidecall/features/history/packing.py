@@ -8,6 +8,7 @@ from itertools import repeat
 from operator import attrgetter, itemgetter
 from typing import Any, cast
 
+from msgspec.json import Encoder
 from pydantic_core import to_json
 
 from sidecall.features.history.blocks import MOST_CALLS, SPAN, Block, Heads, make_marks, place_all
@@ -29,11 +30,13 @@ from sidecall.features.history.rollups import (
 )
 from sidecall.kernel.core.context import CallOrigin, cut_id
 from sidecall.kernel.core.secret_mask import hide_spellings
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.ports.call_entry import CallStatus
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.storage.database import first_id
 
 _by_id = itemgetter(0)
+_write_lines = Encoder().encode_lines
 _name_of, _subject_of = attrgetter("name"), attrgetter("subject")
 
 
@@ -150,7 +153,7 @@ def _make_block(tenant: str, group: Sequence[NotedCall], offset: float) -> Block
         tenant=tenant,
         first_id=ids[0],
         last_id=ids[-1],
-        heads=to_json(heads),
+        heads=dump_plain(heads),
         bodies=b"".join(bodies),
         marks=make_marks(heads),
         calls=len(group),
@@ -180,10 +183,14 @@ def _write_bodies(group: Sequence[NotedCall], offset: float) -> list[bytes]:
         decisions = tuple(map(hide_in_decision, decisions, secrets))
     shown = _hide_in_each(kept, secrets)
     columns = zip(call_ids, moments, seconds, tools, shown, decisions, strict=True)
-    return [
-        _write_body((call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one, *said))
+    bodies = [
+        (call_id, int((moment + offset) * 1e6), int(took * 1e6), tool.options.tags, one, *said)
         for call_id, moment, took, tool, one, said in columns
     ]
+    try:
+        return _write_lines(bodies).splitlines()  # No text in JSON has a line break.
+    except (TypeError, ValueError):  # Programs in this process may pass values that are not JSON.
+        return list(map(_write_body, bodies))
 
 
 def _hide_in_each(kept: Sequence[Any], secrets: Sequence[Any]) -> Sequence[Any]:
@@ -212,5 +219,5 @@ def _hide_in(kept: KeptValues | None, secrets: Sequence[str]) -> KeptValues | No
 def _write_body(body: tuple[Any, ...]) -> bytes:
     try:
         return to_json(body)
-    except ValueError:  # A text may have no UTF-8 form, and programs in this process may pass values that are not JSON.
+    except ValueError:  # A text may have no UTF-8 form.
         return write_shown(body).encode()

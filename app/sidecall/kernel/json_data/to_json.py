@@ -6,6 +6,7 @@ from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, Va
 from types import GeneratorType
 from typing import Any
 
+from msgspec.json import Encoder
 from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_json, to_jsonable_python
 from pydantic_core.core_schema import any_schema
 
@@ -93,6 +94,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 _anything = SchemaSerializer(any_schema())
 
+_dump_plain = Encoder().encode
+
 # An encoder takes ten times as long for a number that has no second form.
 _PLAIN = 2**63
 
@@ -102,6 +105,14 @@ Lose = Callable[[float, tuple[str | int, ...]], None]
 
 def lose_silently(_number: float, _path: tuple[str | int, ...]) -> None:
     """Ignore a number without a JSON form."""
+
+
+def dump_plain(value: Any) -> bytes:
+    """Serialize JSON values to JSON, in less than half the time; others as pydantic does."""
+    try:
+        return _dump_plain(value)
+    except (TypeError, ValueError):  # A model, or a text without a UTF-8 form.
+        return to_json(value, inf_nan_mode="null")
 
 
 def to_text(value: Any, lose: Lose = lose_silently) -> str:

@@ -16,6 +16,7 @@ from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, InvalidKey, Preferences
 from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
@@ -130,8 +131,7 @@ def _begin(
             return _go_on(parts, request, dialect, came, context, tool)
         is_common = not said["additional_kwargs"]
         # Its values are plain, so that nothing else becomes of the model, which takes longer.
-        is_message = is_common and dialect == "langchain"
-        answer = to_json(said, inf_nan_mode="null") if is_message else to_json(write_answer(came, dialect))
+        answer = dump_plain(said if is_common and dialect == "langchain" else write_answer(came, dialect))
     except BaseException as error:
         reply = _answer_instead(parts, request, context, error)
         if reply is None:
@@ -157,7 +157,10 @@ async def _go_on(
     try:
         message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
-        answer = to_json(whole) if message.artifact is None else await write_json(parts, whole, message.artifact)
+        if message.artifact is not None:
+            answer = await write_json(parts, whole, message.artifact)
+        else:
+            answer = dump_plain(whole.__dict__ if whole is message and not message.additional_kwargs else whole)
     except BaseException as error:
         reply = _answer_instead(parts, request, context, error)
         if reply is None:

@@ -7,17 +7,17 @@ All else is left to the dialects, which know how to explain what is wrong.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, with_config
-from typing_extensions import TypedDict
+from msgspec import DecodeError, Meta, Struct, convert
+from msgspec.json import Decoder
+from pydantic import BaseModel
 
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import LARGE, parse_body
-from sidecall.kernel.json_data.text import NESTED, is_finite
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id
 from sidecall.kernel.rest.writing import WRITERS
@@ -29,74 +29,64 @@ else:
     _dialects = Later("sidecall.kernel.rest.dialects")
 
 _Object = dict[str, Any]
-_EXACT = ConfigDict(extra="forbid", defer_build=True)
 
 
-class _Call(TypedDict):
-    state: NotRequired[Any]
-    context: NotRequired[_Object | None]
-    hash: NotRequired[Annotated[str, Field(max_length=128)] | None]
+class _Call(Struct, kw_only=True, forbid_unknown_fields=True):
+    """What may stand in a call of each form."""
+
+    state: Any = None
+    context: _Object | None = None
+    hash: Annotated[str, Meta(max_length=128)] | None = None
 
 
-# Most calls come with none of these, of which all but the last two mean something.
-_BESIDE = frozenset((*_Call.__annotations__, "caller", "cache_control"))
-
-
-@with_config(_EXACT)
 class _LangChainCall(_Call):
     name: str
     args: _Object
-    id: NotRequired[str | None]
-    type: NotRequired[Literal["tool_call"]]
+    id: str | None = None
+    type: Literal["tool_call"] = "tool_call"
 
 
-@with_config(_EXACT)
-class _Function(TypedDict):
+class _Function(Struct, forbid_unknown_fields=True):
     name: str
     arguments: str | _Object
 
 
-@with_config(_EXACT)
 class _OpenAICall(_Call):
-    id: NotRequired[str | None]
-    type: NotRequired[Literal["function"]]
     function: _Function
-    index: NotRequired[int]
+    id: str | None = None
+    type: Literal["function"] = "function"
+    index: int = 0
 
 
-@with_config(_EXACT)
 class _ResponsesCall(_Call):
     type: Literal["function_call"]
     call_id: str
     name: str
     arguments: str | _Object
-    id: NotRequired[str | None]
-    status: NotRequired[Literal["completed"] | None]
-    namespace: NotRequired[None]
-    caller: NotRequired[None]
+    id: str | None = None
+    status: Literal["completed"] | None = None
+    namespace: None = None
+    caller: None = None
 
 
-@with_config(_EXACT)
 class _AnthropicCall(_Call):
     type: Literal["tool_use"]
-    id: NotRequired[str | None]
     name: str
     input: _Object
-    caller: NotRequired[Any]
-    cache_control: NotRequired[Any]
+    id: str | None = None
+    caller: Any = None
+    cache_control: Any = None
 
 
-@with_config(_EXACT)
-class _GeminiFunction(TypedDict):
+class _GeminiFunction(Struct, forbid_unknown_fields=True):
     name: str
     args: _Object
-    id: NotRequired[str | None]
+    id: str | None = None
 
 
-@with_config(_EXACT)
-class _GeminiCall(_Call):
-    functionCall: _GeminiFunction
-    thoughtSignature: NotRequired[str]
+class _GeminiCall(_Call, rename={"function": "functionCall", "signature": "thoughtSignature"}):
+    function: _GeminiFunction
+    signature: str = ""
 
 
 # The name of a call, its arguments, its id, and what its answer repeats.
@@ -104,26 +94,24 @@ _Taken = tuple[str, _Object | str, str | None, _Object | None]
 
 
 def _take_langchain(said: _LangChainCall) -> _Taken:
-    return said["name"], said["args"], said.get("id"), None
+    return said.name, said.args, said.id, None
 
 
 def _take_openai(said: _OpenAICall) -> _Taken:
-    function = said["function"]
-    return function["name"], function["arguments"], said.get("id"), None
+    return said.function.name, said.function.arguments, said.id, None
 
 
 def _take_responses(said: _ResponsesCall) -> _Taken:
-    return said["name"], said["arguments"], said["call_id"], None
+    return said.name, said.arguments, said.call_id, None
 
 
 def _take_anthropic(said: _AnthropicCall) -> _Taken:
-    return said["name"], said["input"], said.get("id"), None
+    return said.name, said.input, said.id, None
 
 
 def _take_gemini(said: _GeminiCall) -> _Taken:
-    function = said["functionCall"]
-    call_id = function.get("id")
-    return function["name"], function["args"], call_id, {"type": PART, UNNAMED: True} if call_id is None else None
+    function = said.function
+    return function.name, function.args, function.id, {"type": PART, UNNAMED: True} if function.id is None else None
 
 
 def _is_no_builtin(name: str, _tool: CompiledTool | None) -> bool:
@@ -141,26 +129,25 @@ _BUILTIN_NAMES = frozenset(NAMES.values())
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How calls of a dialect are usually written: how to read them, or check what was read, and what is in them.
+    """How calls of a dialect are usually written: how to read them, their kind, and what is in them.
 
     `is_usual` says of a name and its tool whether the call means just that, where not all do.
     """
 
     dialect: DialectName
     read: Callable[[bytes], Any]
-    check: Callable[[Any], Any]
+    kind: type[_Call]
     take: Callable[[Any], _Taken]
     is_usual: Callable[[str, CompiledTool | None], bool] | None = None
 
 
 def _make_form(
     dialect: DialectName,
-    kind: Any,
+    kind: type[_Call],
     take: Callable[[Any], _Taken],
     is_usual: Callable[[str, CompiledTool | None], bool] | None = None,
 ) -> _Form:
-    validator = TypeAdapter(kind).validator
-    return _Form(dialect, validator.validate_json, validator.validate_python, take, is_usual)
+    return _Form(dialect, Decoder(kind).decode, kind, take, is_usual)
 
 
 # By the key that only this form has.
@@ -174,15 +161,15 @@ _FORMS: Mapping[bytes, _Form] = {
 _FORMS_BY_KEY: Mapping[str, _Form] = {key.decode(): form for key, form in _FORMS.items()}
 # The first of these keys tells the form; where it stands in something else, the dialects find out.
 _find_key = re.compile(rb'"(args|function|arguments|input|functionCall)"\s*:').search
-# With what words begin that pydantic takes for numbers; where they stand in a text, the dialects find out. As numbers,
-# since to look for one in bytes takes a tenth of the time.
-_N, _I = b"NI"
+# A text that nests deeper has more brackets; from where on, the other way refuses it.
+_DEEPEST = 200
 
 
 def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
     """Parse JSON text in the usual form of a dialect; None for others and for invalid ones."""
-    # Large bodies are read sooner otherwise, since pydantic makes a tree of its own before it makes ours.
-    if len(body) > LARGE or ((_N in body or _I in body) and (b"NaN" in body or b"Infinity" in body)):
+    size = len(body)
+    # Large bodies are read sooner otherwise, without the garbage collector.
+    if size > LARGE or (size > 2 * _DEEPEST and body.count(b"[") + body.count(b"{") > _DEEPEST):
         return None
     key = _find_key(body)
     if key is None:
@@ -190,7 +177,7 @@ def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
     form = _FORMS[key[1]]
     try:
         said = form.read(body)
-    except ValidationError:
+    except (DecodeError, UnicodeDecodeError):
         return None
     return _join(form, said, registry)
 
@@ -203,27 +190,18 @@ def read_plain_item(item: Any, registry: Registry) -> ReceivedCall | None:
     if form is None:
         return None
     try:
-        return _join(form, form.check(item), registry, is_checked=True)
-    except ValidationError:
+        return _join(form, convert(item, form.kind), registry)
+    except DecodeError:
         return None
 
 
-def _join(form: _Form, said: Any, registry: Registry, *, is_checked: bool = False) -> ReceivedCall | None:
+def _join(form: _Form, said: Any, registry: Registry) -> ReceivedCall | None:
     name, args, call_id, item = form.take(said)
     if form.is_usual is not None and not form.is_usual(name, registry.get(name)):
         return None
-    # pydantic takes numbers that round to infinity.
-    if type(args) is dict and not is_checked:
-        for value in args.values():
-            if type(value) in NESTED and not is_finite(value):
-                return None
     call_id = choose_call_id(None) if call_id is None else call_id
     call = make_unchecked(ToolCall, {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item})
-    if _BESIDE.isdisjoint(said):
-        return ReceivedCall(call, form.dialect, None, {})
-    if not is_checked and not is_finite(said):
-        return None
-    return ReceivedCall(call, form.dialect, said.get("state"), said.get("context") or {}, hash=said.get("hash"))
+    return ReceivedCall(call, form.dialect, said.state, said.context or {}, hash=said.hash)
 
 
 def read_other_call(body: bytes, registry: Registry) -> ReceivedCall:
