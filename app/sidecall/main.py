@@ -30,7 +30,7 @@ from sidecall.composition.stores import (
     gather_services,
     is_alone,
 )
-from sidecall.features.calls import unknown_calls
+from sidecall.features.calls import errors as call_errors
 from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
@@ -222,7 +222,7 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         routes=features.routes,
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
-        answers=[unknown_calls.install],
+        answers=[call_errors.install],
     )
 
 

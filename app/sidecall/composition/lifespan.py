@@ -28,7 +28,6 @@ from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.sweeping import sweeping
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
@@ -41,6 +40,7 @@ from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
 from sidecall.later import Later
+from sidecall.loading.offers import tools_of
 from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter

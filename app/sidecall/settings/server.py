@@ -17,7 +17,7 @@ from sidecall.features.telemetry.modes import LogFormat, TracingMode
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.quota import check_rate
-from sidecall.loading.tool_lists import Texts
+from sidecall.kernel.variables import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.fleet import FleetSettings

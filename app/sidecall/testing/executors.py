@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.executors import build_executors
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
@@ -13,6 +12,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.later import Later
+from sidecall.loading.offers import tools_of
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
