@@ -32,7 +32,7 @@ ROOMS = tuple(
     for name in (
         "client native cli.call compat.foreign.agents compat.foreign.provider_tools compat.foreign.langchain"
         " features.access.cli"
-        " features.access.identity_routes features.access.metadata_routes features.access.tokens"
+        " features.access.routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
         " features.calls.routes features.console.asking features.console.pages features.console.render"
         " features.console.routes features.console.sessions features.console.visits features.contents.json_paths"
@@ -73,7 +73,7 @@ async def loaded() -> list[str]:
 
 
 def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path: Path) -> None:
-    """Whoever makes it load more makes every start slower, and every process larger."""
+    """More would make every start slower, and every process larger."""
     (tmp_path / "mine.py").write_text(TOOLS)
     command = [sys.executable, "-m", "sidecall", "serve", "--tools", str(tmp_path / "mine.py"), "--port", "0"]
     kept_nowhere = {"SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}

@@ -19,15 +19,14 @@ from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.reloading import Reloading
 from sidecall.features.server_parts import Parts
-from sidecall.features.telemetry.all_workers import open_metrics
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import CallLines
-from sidecall.features.telemetry.metrics import Metrics
+from sidecall.features.telemetry.metrics import Metrics, open_metrics
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
-from sidecall.features.webhooks.signing import read_key
-from sidecall.features.workspaces.sweeping import sweeping
+from sidecall.features.webhooks.hosts import read_key
+from sidecall.features.workspaces.workspaces import sweeping
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool

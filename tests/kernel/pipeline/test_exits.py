@@ -1,4 +1,4 @@
-"""Whatever a tool raises, wherever its code runs: one failed message, and nobody else is harmed."""
+"""Each error of a tool, in each executor, is one failed message, and harms no other call."""
 
 import asyncio
 from collections.abc import Iterator

@@ -33,7 +33,7 @@ from sidecall.features.history.rollups import (
     summarize,
 )
 from sidecall.features.telemetry.calls import CallNotes
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable

@@ -13,16 +13,18 @@ from typing_extensions import TypeIs
 from sidecall.features.mcp_server.calls import call_tool
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.resources import TEMPLATE, read_resource
-from sidecall.features.mcp_server.results import SERVER, hint_caching, make_complete
 from sidecall.features.mcp_server.revisions import (
     HANDSHAKE,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    SERVER,
     SUPPORTED,
     Id,
     RpcError,
     RpcMessage,
+    hint_caching,
+    make_complete,
     write_error,
     write_notification,
 )

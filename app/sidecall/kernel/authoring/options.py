@@ -211,3 +211,7 @@ def takes(function: Callable[..., Any], count: int) -> bool:
     except ValueError:  # Some functions written in C do not say what they take.
         return True
     return True
+
+
+# LangChain's name for what an `args_schema` may be: a model, or a JSON Schema.
+ArgsSchema = type[BaseModel] | dict[str, Any]

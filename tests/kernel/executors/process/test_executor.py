@@ -15,7 +15,7 @@ from sidecall import Registry
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.modules.loading import load_afresh
 from sidecall.loading.discovery import discover
