@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.features.webhooks.hosts import read_key, sign
+from sidecall.features.webhooks.signing import read_key, sign
 from tests.features.webhooks.listening import SECRET, listen
 
 URL = "https://tools.example.com/console/approvals/a1"

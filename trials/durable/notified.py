@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import uvloop
 
-from sidecall.features.webhooks.hosts import read_key
+from sidecall.features.webhooks.signing import read_key
 from tests.features.webhooks.listening import SECRET, Heard, Listening
 from tests.kit.servers import Server
 from tests.kit.waiting import until

@@ -16,8 +16,8 @@ from sidecall.features.ledger.opening import open_ledger
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.webhooks import dispatcher as dispatcher
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
-from sidecall.features.webhooks.hosts import read_key
 from sidecall.features.webhooks.receivers import AllowedHosts
+from sidecall.features.webhooks.signing import read_key
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord

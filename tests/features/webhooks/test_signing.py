@@ -1,6 +1,6 @@
 """Messages are signed as Standard Webhooks says."""
 
-from sidecall.features.webhooks.hosts import read_key, sign
+from sidecall.features.webhooks.signing import read_key, sign
 
 KEY = read_key("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 

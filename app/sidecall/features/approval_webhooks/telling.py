@@ -11,7 +11,7 @@ from sidecall.features.approval_webhooks.messages import ApprovalComposer
 from sidecall.features.approval_webhooks.receivers import NamedReceivers
 from sidecall.features.approval_webhooks.sql_store import SqlApprovalMessages
 from sidecall.features.webhooks.dispatcher import PAUSES, MessageDispatcher
-from sidecall.features.webhooks.hosts import read_key
+from sidecall.features.webhooks.signing import read_key
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 

@@ -1,4 +1,4 @@
-"""Entries of `mcp.json`: the MCP servers whose tools are offered here, and the settings for them."""
+"""Entries of `mcp.json`: the MCP servers whose tools are offered here."""
 
 import json
 import logging
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolNotConfigured
 from sidecall.kernel.core.injection import Supply
@@ -273,28 +272,3 @@ def _look_at_names(where: str, raw: Mapping[str, Any]) -> None:
         for meant in get_close_matches(name, UpstreamEntry.model_fields, 1, 0.75):
             raise InvalidMcpServers(f"{where} has `{name}`, which is none of its members; write `{meant}`.")
         logger.warning("%s has `%s`, which is not used here", where, name)
-
-
-class UpstreamFields(BaseSettings, defer_build=True):
-    """Which there are, and what they may do."""
-
-    mcp_servers: str | None = Field(
-        default=None, description="MCP servers whose tools are offered too: the path of an `mcp.json`, or its text."
-    )
-    mcp_connect_timeout: float = Field(
-        default=30.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="Seconds in which such a server has to start and to list its tools; then it is tried again.",
-    )
-    mcp_max_tools: int = Field(
-        default=1000, ge=1, description="Most tools of one such server; one that lists more is not connected to."
-    )
-    mcp_pin: bool = Field(
-        default=False,
-        description="Whether a tool of theirs that says something else than before waits until an operator accepts it.",
-    )
-    mcp_pins_file: Path = Field(
-        default=Path(".sidecall/mcp-pins.json"),
-        description="File with the hashes of what was accepted; `sidecall mcp-servers` shows and changes it.",
-    )

@@ -257,3 +257,8 @@ def make_complete(result: dict[str, Any]) -> dict[str, Any]:
 def hint_caching(*, is_public: bool) -> dict[str, Any]:
     """Write for how long a result may be kept, and whether for others too."""
     return {"ttlMs": _FRESH_FOR, "cacheScope": "public" if is_public else "private"}
+
+
+def make_uri(url: str) -> str:
+    """Return the URI of the resource at this path."""
+    return f"sidecall://{url}"

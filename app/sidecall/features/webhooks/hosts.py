@@ -1,11 +1,7 @@
-"""Hosts that an operator allows as receivers of webhooks, and the signatures by which these verify the sender."""
+"""Hosts that an operator allows as receivers of webhooks."""
 
-import base64
-import hashlib
-import hmac
 import ipaddress
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -54,23 +50,3 @@ class AllowedHost:
         except ValueError:
             return self.host == "localhost"
         return True
-
-
-# As Standard Webhooks defines secrets and signatures.
-_PREFIX = "whsec_"
-
-
-def read_key(secret: str) -> bytes:
-    """Decode the key of a secret such as `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`."""
-    return base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
-
-
-def sign(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Make the headers of a message, with a signature by each key; a receiver needs one of them."""
-    signed = b"%s.%d.%s" % (message_id.encode(), timestamp, body)
-    signatures = (base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode() for key in keys)
-    return {
-        "webhook-id": message_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(f"v1,{signature}" for signature in signatures),
-    }

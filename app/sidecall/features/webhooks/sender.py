@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import httpx
 
-from sidecall.features.webhooks.hosts import sign
 from sidecall.features.webhooks.receivers import Receiver
+from sidecall.features.webhooks.signing import sign
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.patterns import OutgoingRefused, parse_hosts
