@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from sidecall import BaseTool
-from sidecall.loading.tool_imports import tool_folders
+from sidecall.kernel.modules.tool_imports import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.forked import forked_pools

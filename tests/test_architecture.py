@@ -29,7 +29,6 @@ WIDE: dict[str, str] = {
     "SqlApprovals": "each method is one step of an approval's life, in one statement",
     "Parts": "each method is what a route of the kernel asks of features, in one line",
 }
-UPWARD = Path(__file__).with_name("upward_imports.txt")
 # Models that are not built late, since authors derive theirs from them.
 BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "InjectedByGraph", "_Injected"}
 # What is private to other packages and touched outside server/, and why there is no other way.
@@ -85,16 +84,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_no_module_names_one_of_a_higher_layer() -> None:
-    """Neither in an import nor in a text; import-linter sees only the first.
-
-    `upward_imports.txt` lists those that are still to be turned around, for a feature to be left out: what is gone is
-    taken off that list, and nothing is added to it.
-    """
+    """Neither in an import nor in a text; import-linter sees only the first."""
     pairs = [(module, named) for module, path in MODULES.items() for named in imports_of(path)]
 
-    up = {f"{module} -> {named}" for module, named in pairs if _points_up(floor_of(module), floor_of(named))}
-    known = set(UPWARD.read_text().splitlines())
-    assert (sorted(up - known), sorted(known - up)) == ([], [])
+    up = [f"{module} -> {named}" for module, named in pairs if _points_up(floor_of(module), floor_of(named))]
+    assert up == []
 
 
 def _points_up(floor: int | None, other: int | None) -> bool:

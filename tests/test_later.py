@@ -6,17 +6,19 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.later import Later
+from sidecall.later import Later, Provided, find_provider, provide
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
 LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
+ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
@@ -30,7 +32,7 @@ ROOMS = tuple(
     for name in (
         "client native cli.call compat.foreign.agents compat.foreign.provider_tools compat.foreign.langchain"
         " features.access.cli"
-        " features.access.identity_routes features.access.metadata_routes features.access.tokens"
+        " features.access.routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
         " features.calls.routes features.console.asking features.console.pages features.console.render"
         " features.console.routes features.console.sessions features.console.visits features.contents.json_paths"
@@ -71,7 +73,7 @@ async def loaded() -> list[str]:
 
 
 def test_a_plain_server_loads_nothing_that_its_first_call_does_not_need(tmp_path: Path) -> None:
-    """Whoever makes it load more makes every start slower, and every process larger."""
+    """More would make every start slower, and every process larger."""
     (tmp_path / "mine.py").write_text(TOOLS)
     command = [sys.executable, "-m", "sidecall", "serve", "--tools", str(tmp_path / "mine.py"), "--port", "0"]
     kept_nowhere = {"SIDECALL_STORE": "memory://", "SIDECALL_HISTORY": "off"}
@@ -107,6 +109,35 @@ def test_what_is_named_for_later_can_be_loaded(path: Path) -> None:
 
     assert [import_module(match["name"]).__name__ for match in named] == [match["name"] for match in named]
     assert {match["name"] for match in named if match["name"].startswith("sidecall.")} <= imports_of(path)
+
+
+def test_what_a_layer_above_provides_is_there() -> None:
+    """Each purpose that a module asks for is served by another one, and each that is served is asked for."""
+    asked = {match["purpose"] for path in PACKAGE for match in ASKED.finditer(path.read_text())}
+
+    assert {purpose: find_provider(purpose) in MODULES for purpose in asked} == {
+        "adoption": True,
+        "langchain": True,
+        "offers": True,
+        "pydantic_1": True,
+        "refusal": True,
+        "server": True,
+        "settings": True,
+        "stages": True,
+    }
+
+
+@pytest.mark.parametrize("otherwise", [None, SimpleNamespace(told=3)])
+def test_what_nobody_provides_has_a_stand_in_or_is_missed(otherwise: object) -> None:
+    """As where the kernel is alone."""
+    provide(gone="sidecall.there_is_no_such_module")
+
+    provided = Provided("gone", otherwise)
+    if otherwise is None:
+        with pytest.raises(ModuleNotFoundError):
+            _ = provided.told
+    else:
+        assert provided.told == 3
 
 
 def test_a_module_is_loaded_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

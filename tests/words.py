@@ -65,21 +65,6 @@ REMAINING = frozenset(
         ("tests/outgoing/sites.py", "sites"),
     )
 )
-PROSE = re.compile(r"\b(?:whoever|whatever|whichever|lest|somebody|nobody\b[^.]*\bwho)\b", re.IGNORECASE)
-# Files and folders whose docstrings, or pages, keep to `PROSE`; at the end all of the package, docs and README.md.
-CLEAN = (
-    "app/sidecall/kernel",
-    "app/sidecall/storage",
-    "app/sidecall/server",
-    "app/sidecall/loading",
-    "app/sidecall/outgoing",
-    "app/sidecall/compat",
-    "app/sidecall/client",
-    "app/sidecall/cli",
-    "app/sidecall/composition",
-    "app/sidecall/settings",
-    "app/sidecall/terminal",
-    "app/sidecall/main.py",
-    "app/sidecall/later.py",
-    "app/sidecall/native.py",
-)
+PROSE = re.compile(r"\b(?:whoever|whatever|whichever|lest|somebody|nobody\b[^.|]*\bwho)\b", re.IGNORECASE)
+# Files and folders whose docstrings, or pages, keep to `PROSE`.
+CLEAN = ("app/sidecall", "docs", "examples", "tools", "README.md", "CONTRIBUTING.md")

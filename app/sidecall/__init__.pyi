@@ -1,16 +1,5 @@
 # What `__init__.py` loads when it is asked for, for type checkers; a test holds the two equal.
 
-from sidecall.compat.conversation import (
-    REMOVE_ALL_MESSAGES,
-    AgentState,
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    MessagesState,
-    RemoveMessage,
-    SystemMessage,
-)
 from sidecall.compat.foreign.provider_tools import (
     CodeInterpreterTool,
     FileSearchTool,
@@ -23,14 +12,6 @@ from sidecall.compat.foreign.provider_tools import (
 )
 from sidecall.compat.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
 from sidecall.compat.retriever import Document, RetrieverInput, create_retriever_tool
-from sidecall.compat.run_manager import (
-    AsyncCallbackManager,
-    AsyncCallbackManagerForToolRun,
-    CallbackManager,
-    CallbackManagerForToolRun,
-    Callbacks,
-)
-from sidecall.compat.supplied import RunnableConfig, StreamWriter, ToolRuntime
 from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
@@ -38,15 +19,14 @@ from sidecall.features.vector_stores.indexing.folder import IndexedFolder
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.names import ArgsSchema, BaseStore
-from sidecall.kernel.authoring.offers import BaseToolkit
-from sidecall.kernel.authoring.options import AgentBase
+from sidecall.kernel.authoring.options import AgentBase, ArgsSchema
 from sidecall.kernel.authoring.structured import StructuredTool, Tool
 from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.core.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
 from sidecall.kernel.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.kernel.core.command import Command, Send
-from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext
+from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext, Usage
 from sidecall.kernel.core.errors import SchemaAnnotationError, ToolException
 from sidecall.kernel.core.guardrails import (
     ToolGuardrailFunctionOutput,
@@ -76,16 +56,34 @@ from sidecall.kernel.core.outputs import (
     ToolOutputText,
     ToolOutputTextDict,
 )
-from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.conversation import (
+    REMOVE_ALL_MESSAGES,
+    AgentState,
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    MessagesState,
+    RemoveMessage,
+    SystemMessage,
+)
+from sidecall.kernel.ports.run_manager import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForToolRun,
+    CallbackManager,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
+from sidecall.kernel.ports.runtime import RunnableConfig, StreamWriter, ToolRuntime
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.store_checks import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.kernel.ports.store_items import Item, SearchItem
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.tenant_store import BaseStore, Store
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 from sidecall.kernel.registry import Registry
 from sidecall.outgoing.clients import guarded_async_client, guarded_client
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.patterns import OutgoingRefused
 from sidecall.version import __version__
 
 __all__ = [  # noqa: RUF022  in plain order, as `sidecall.__all__` is

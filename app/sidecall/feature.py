@@ -8,13 +8,15 @@ from typing import Any
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import ExecutorSettings
 from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
+from sidecall.kernel.ports.observer import CallNotes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import Route
 
-__all__ = ["Built", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
+__all__ = ["Built", "CallNotes", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +26,7 @@ class Host:
     registry: Registry
     settings: Any  # the feature's own, None where it has none
     server: Any  # the server's settings
+    history: Any  # what keeps the calls that have ended
     ledger: Any  # what the server keeps (`sidecall.features.ledger`); the tables of features are in its `database`
     execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
     executing: ExecutorSettings  # what executors are made with
@@ -36,6 +39,8 @@ class Built:
     Args:
         stages: Steps of every call, each at its place; `Stage.wanted` keeps them off tools that do not need them.
         checks: What calls have to pass before they are let in.
+        observers: What notes how calls end: `begin` when one is let in, `note` when it has ended.
+        tools: Tools of the server itself: models may call them, and no list has them.
         executors: What runs tools, by a name of the option `executor`; it may take the place of the kernel's.
         services: What calls get for their tools, by the fields of `CallServices`.
         status: Rows of `GET /status`, each read on request.
@@ -46,6 +51,8 @@ class Built:
 
     stages: Sequence[Stage] = ()
     checks: Sequence[Check] = ()
+    observers: Sequence[CallNotes] = ()
+    tools: Sequence[CompiledTool] = ()
     executors: Mapping[ExecutorName, Executor] = field(default_factory=dict)
     services: Mapping[str, Any] = field(default_factory=dict)
     status: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
@@ -78,6 +85,7 @@ class Feature:
         routes: In the order in which they are matched.
         forms: Models of bodies that its routes read themselves, as `package.module:Model` or the name of several. The
             OpenAPI document describes them.
+        mcp_methods: Methods of MCP, as `package.module:function`, loaded with their first request.
         commands: Commands of `sidecall`, as `package.module:function` or `package.module:typer_app`.
         tables: A package with the migrations and statements of what it keeps in the ledger's database. Those of
             Sidecall's own features are found in their folders.
@@ -97,6 +105,7 @@ class Feature:
     can_be_off: bool = True
     routes: tuple[Route, ...] = ()
     forms: tuple[str, ...] = ()
+    mcp_methods: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None
     settings: type[BaseSettings] | None = None

@@ -1,4 +1,4 @@
-"""Load a module on first use: for large ones that few servers need."""
+"""Load a module on first use: for large ones that few servers need, and for those that a layer above provides."""
 
 from importlib import import_module
 from types import ModuleType
@@ -14,5 +14,42 @@ class Later:
 
     def __getattr__(self, name: str) -> Any:
         if self._module is None:  # Else to ask for the import each time would take longer than the rest.
-            self._module = import_module(self._name)
+            self._module = self._load()
         return getattr(self._module, name)
+
+    def _load(self) -> Any:
+        return import_module(self._name)
+
+
+# By purpose. `sidecall/__init__`, which is loaded before any of its modules, fills it.
+_PROVIDERS: dict[str, str] = {}
+
+
+def provide(**modules: str) -> None:
+    """Name the module that serves each purpose: it may stand above those that ask for it."""
+    _PROVIDERS.update(modules)
+
+
+def find_provider(purpose: str) -> str:
+    """Return the name of the module that serves a purpose."""
+    return _PROVIDERS[purpose]
+
+
+class Provided(Later):
+    """Stands in for the module that serves a purpose.
+
+    Where that is not installed, `otherwise` takes its place; without one, the first use raises ModuleNotFoundError.
+    """
+
+    def __init__(self, purpose: str, otherwise: object = None) -> None:
+        super().__init__(purpose)
+        self._otherwise = otherwise
+
+    def _load(self) -> Any:
+        name = find_provider(self._name)
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            if self._otherwise is None or not f"{name}.".startswith(f"{error.name}."):
+                raise
+            return self._otherwise

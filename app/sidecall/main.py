@@ -30,10 +30,12 @@ from sidecall.composition.stores import (
     gather_services,
     is_alone,
 )
-from sidecall.features.calls import unknown_calls
+from sidecall.features.calls import errors as call_errors
 from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
+from sidecall.features.history.history import History
+from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
@@ -43,11 +45,9 @@ from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
-from sidecall.features.native_items.provider_approval import make_provider_approval
 from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.features.sandbox.late import LateSandboxExecutor
-from sidecall.features.search.search_tool import make_search_tools
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -116,12 +116,12 @@ def create_app(
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
     (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
-    (executors, features), admission = _join(settings, features, ledger), build_admission(settings, ledger)
+    (executors, features), admission = _join(settings, features, ledger, history), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
-    watch, stores = build_telemetry(settings, metrics, redaction, history), build_vector_stores(settings, writers)
+    watch, stores = build_telemetry(settings, metrics, redaction, features), build_vector_stores(settings, writers)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
-    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.services)
+    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.built.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     parts = Parts(
@@ -159,21 +159,18 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     documents.read_files(registry)
     features = Features(there, registry, settings, off)
     features.hold_tools()
-    registry.put_unlisted(
-        [
-            *(make_search_tools(registry) if features.has("search") else ()),
-            *([make_provider_approval()] if features.has("native_items") else ()),
-        ]
-    )
     return settings, registry, documents, features
 
 
-def _join(settings: Settings, features: Features, ledger: Ledger) -> tuple[Executors, Features]:
+def _join(
+    settings: Settings, features: Features, ledger: Ledger, history: History | NoHistory
+) -> tuple[Executors, Features]:
     """Return the executors of the kernel with those of features, which are built with what there is by now."""
     made_with = read_executor_settings(settings)
     executors = dict(build_all(made_with))
-    joined = replace(features, ledger=ledger, execute=Execute(executors), executing=made_with)
-    executors |= joined.executors
+    joined = replace(features, ledger=ledger, history=history, execute=Execute(executors), executing=made_with)
+    executors |= joined.built.executors
+    features.registry.put_unlisted(joined.built.tools)
     return executors, joined
 
 
@@ -198,12 +195,12 @@ def _build_api(
     reloading = build_reloading(settings, parts, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     has_sessions = settings.mcp_sessions and is_alone(settings, parts.operation.ledger)
-    mcp = LateMcpEndpoint(partial(_make_mcp_parts, parts, changes, has_sessions=has_sessions))
+    mcp = LateMcpEndpoint(partial(_make_mcp_parts, parts, features, changes, has_sessions=has_sessions))
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
-        build_access(settings, parts.toolsets, parts.auditor, features.methods),
+        build_access(settings, parts.toolsets, parts.auditor, features.built.methods),
         OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
         _choose_pages(settings, parts, features),
         {"/mcp": mcp} if settings.mcp else NO_WAYS,
@@ -222,15 +219,22 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         routes=features.routes,
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
-        answers=[unknown_calls.install],
+        answers=[call_errors.install],
     )
 
 
-def _make_mcp_parts(parts: Parts, changes: ListChanges, *, has_sessions: bool) -> McpParts:
+def _make_mcp_parts(parts: Parts, features: Features, changes: ListChanges, *, has_sessions: bool) -> McpParts:
     pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
     kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
     return McpParts(
-        *kept, parts.bounds, parts.jobs, parts.lifecycle, parts.backlog, auditor=parts.auditor, sessions=sessions
+        *kept,
+        parts.bounds,
+        parts.jobs,
+        parts.lifecycle,
+        parts.backlog,
+        auditor=parts.auditor,
+        sessions=sessions,
+        methods=features.mcp_methods,
     )
 
 
@@ -276,7 +280,7 @@ def _budget(settings: Settings, contents: Contents | None, results: ResultMemory
 
 def _list_stages(settings: Settings, features: Features, results: ResultMemory) -> Stages:
     budget = _budget(settings, features.ledger.contents if features.has("contents") else None, results)
-    return kernel_stages(features.execute, budget, has_features=True).add(features.stages, features.checks)
+    return kernel_stages(features.execute, budget, has_features=True).add(features.built.stages, features.built.checks)
 
 
 def _make_jobs(

@@ -1,4 +1,4 @@
-"""What a feature gives to a server: checks of the gate, executors, problems, and models of its bodies."""
+"""What a feature gives to a server: checks, executors, observers, tools, methods, problems, and models of bodies."""
 
 from typing import Any
 
@@ -7,10 +7,14 @@ import pytest
 
 from sidecall import tool
 from tests.composition.conftest import Install
+from tests.features.mcp_server.messages import ask
 from tests.kit.clients import MakeClient
 
 SOURCE = '''
+import json
+
 from pydantic import BaseModel
+from sidecall import tool
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.executors.base import InlineExecutor
 
@@ -54,11 +58,47 @@ def is_shop(tool):
     return "shop" in tool.options.tags
 
 
+class Ends:
+    """Notes each end."""
+
+    def __init__(self):
+        self.seen = []
+
+    def begin(self, invocation):
+        return len(self.seen)
+
+    def note(self, invocation, outcome, seconds, begun):
+        self.seen.append([invocation.tool.name, outcome, begun])
+
+
+ends = Ends()
+
+
+@tool
+async def count_ends() -> int:
+    """Count."""
+    return len(ends.seen)
+
+
+async def list_ends(parts, message, exchange):
+    return json.dumps({"ends": ends.seen, "asked": message.params.get("kind")}).encode()
+
+
 def build(host):
-    return Built(checks=[Check(refuse, is_shop)], executors={"thread": Loud()})
+    return Built(
+        checks=[Check(refuse, is_shop)],
+        executors={"thread": Loud()},
+        observers=[ends],
+        tools=[count_ends.compiled],
+    )
 
 
-FEATURE = Feature(name="extra", build=build, forms=("extra_feature:Haggle",))
+FEATURE = Feature(
+    name="extra",
+    build=build,
+    forms=("extra_feature:Haggle",),
+    mcp_methods={"extra/ends": "extra_feature:list_ends"},
+)
 '''
 
 
@@ -134,3 +174,21 @@ async def test_models_of_bodies_are_in_the_document(client: httpx.AsyncClient) -
     document = (await client.get("/openapi.json")).json()
 
     assert document["components"]["schemas"]["Haggle"]["description"] == "What to offer."
+
+
+async def test_an_observer_notes_how_calls_end(client: httpx.AsyncClient) -> None:
+    """Beside the history, and not those that were refused; a method of MCP tells what it has noted."""
+    for name, args in (("look", {"thing": "tea"}), ("look", {}), ("buy", {"thing": "tea"})):
+        await client.post("/tool_calls", json={"name": name, "args": args, "context": {"hour": "night"}})
+
+    told = (await ask(client, "extra/ends", kind="all")).json()["result"]
+
+    assert told == {"ends": [["look", "success", 0], ["look", "invalid_arguments", 1]], "asked": "all"}
+
+
+async def test_a_tool_of_the_server_is_called_and_not_listed(client: httpx.AsyncClient) -> None:
+    """As its own search tools are."""
+    listed = [each["function"]["name"] for each in (await client.get("/tools")).json()]
+    answer = (await client.post("/tool_calls", json={"name": "count_ends", "args": {}})).json()
+
+    assert (listed, answer["content"]) == (["buy", "look", "sing"], "0")

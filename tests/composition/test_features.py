@@ -129,7 +129,7 @@ def test_steps_that_do_not_fit_stop_the_start(install: Install, stages: str, mes
     features = _choose_extra()
 
     with pytest.raises(FeatureUnfit) as refused:
-        _ = features.stages
+        _ = features.built.stages
 
     assert str(refused.value) == message
 
@@ -141,7 +141,7 @@ def test_the_same_place_of_success_and_failure_are_two(install: Install) -> None
 
     features = _choose_extra()
 
-    assert [stage.place for stage in features.stages] == [Place.ANNOTATE, FailurePlace.ANNOTATE]
+    assert [stage.place for stage in features.built.stages] == [Place.ANNOTATE, FailurePlace.ANNOTATE]
 
 
 def test_no_place_of_success_is_taken_for_one_of_failure(install: Install) -> None:
@@ -153,7 +153,7 @@ def test_no_place_of_success_is_taken_for_one_of_failure(install: Install) -> No
 
     features = _choose_extra()
 
-    assert [stage.place for stage in features.stages] == [Place.RECALL, FailurePlace.RELEASE]
+    assert [stage.place for stage in features.built.stages] == [Place.RECALL, FailurePlace.RELEASE]
 
 
 def test_our_own_steps_stand_in_the_order_of_their_places() -> None:

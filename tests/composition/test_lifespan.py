@@ -1,4 +1,4 @@
-"""What runs beside calls ends with its server, whichever part of it fails to."""
+"""What runs beside calls ends with its server, also where a part of it fails to."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -101,7 +101,7 @@ async def test_all_are_closed_though_one_fails_at_the_end(
 async def test_all_others_are_closed_though_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: type[Any]
 ) -> None:
-    """Whichever it is."""
+    """For each of them."""
     closing = Closing(monkeypatch, PARTS, failing, closes=False)
 
     assert await _serve(tmp_path, closing, failing)

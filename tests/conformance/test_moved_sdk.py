@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from sidecall import FunctionTool, Registry
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.errors import GuardrailTripped, ToolCallFailed
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.rest.writing import write_responses
+from sidecall.loading.offers import TOOLS_OF
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.requirements import ToolRequirements
@@ -26,6 +25,7 @@ from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Pages, build_api
 from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.loading.offers import TOOLS_OF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Whatever an outsider can make grow has a bound, which the table says, and which holds."""
+"""All that an outsider can make grow has a bound, which the table says, and which holds."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -42,7 +42,7 @@ def test_a_file_that_does_not_ship_is_named() -> None:
 
 
 def test_what_ships_is_watched_where_it_is_served() -> None:
-    """Whoever works on it sees each change."""
+    """Each change shows at once."""
     assert watched_folders(["tools"]) == [shipped_tools()]
 
 

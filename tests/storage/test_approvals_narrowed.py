@@ -1,4 +1,4 @@
-"""Lists of approvals are narrowed and counted alike in each store, whatever the arguments are."""
+"""Lists of approvals are narrowed and counted alike in each store, for all arguments."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -131,7 +131,7 @@ async def test_many_are_handed_out_once_each(line: Line, ledger: Place, clock: C
 
 
 async def test_who_lets_a_call_wait_for_a_person_hears_that_it_was_cancelled(ledger: Place) -> None:
-    """Whoever cancelled it may have asked another server."""
+    """The cancellation may have gone to another server."""
     database = await ledger.open_database()
     calls, queue = SqlCalls(database), SqlCallQueue(database)
     await begin(calls, "wanted", "unwanted")

@@ -65,7 +65,7 @@ async def list_ids(calls: SqlCalls) -> str:
 
 
 async def test_a_call_is_kept_until_nobody_may_ask_for_it(calls: SqlCalls, database: Database, clock: Clock) -> None:
-    """Neither by its key nor its approval, and whoever wants to be told has been."""
+    """Neither by its key nor its approval, and all listeners have been told."""
     await end(calls, "a plain")
     await end(calls, "b keyed", key=300.0)
     await begin(calls, "c held")

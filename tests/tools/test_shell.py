@@ -128,7 +128,7 @@ async def test_a_command_for_which_no_room_is_left_says_so(make_client: MakeClie
     ],
 )
 async def test_a_person_is_asked_about_other_commands(make_client: MakeClient, command: str) -> None:
-    """Whatever is not plain words that begin as the operator allows."""
+    """All but plain words that begin as the operator allows."""
     client = await _serve(make_client)
     answers = [
         await _call(client, "bash", {"command": command}),

@@ -9,22 +9,21 @@ from rich.text import Text
 
 from sidecall.cli.checks.blocking import find_blocking
 from sidecall.cli.checks.unset import find_unread, find_unset, find_unset_elsewhere
-from sidecall.cli.starting.serving import explain_emptiness
 from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import map_tags
 from sidecall.features.contract.cli import compare_with_lock, find_exit_code, print_changes
 from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.features.toolsets.toolsets import read_toolsets
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.home import find_unfit
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.lint import Finding, lint
+from sidecall.loading.offers import tools_of
 from sidecall.loading.skipped_tools.find import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console
-from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.terminal.options import Toolkits, Tools, explain_emptiness, load_registry, read_settings, write_count
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -80,7 +79,7 @@ def check(
     The exit code is 1 when there is an error; warnings and notes leave it 0. Tokens of definitions are estimated.
     With --lock it is 1, too, when a change breaks callers, and 3 when there are other changes only.
     """
-    settings = read_settings(tools=tools, toolkits=toolkits)
+    settings: Settings = read_settings(tools=tools, toolkits=toolkits)
     omissions: list[Omission] = []
     registry = load_registry(settings, omissions.append)
     findings = _find_all(settings, registry, omissions)

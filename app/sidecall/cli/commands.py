@@ -9,8 +9,8 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from sidecall.composition.features import load_features
+from sidecall.kernel.modules.loading import add_project
 from sidecall.later import Later
-from sidecall.loading.modules import add_project
 from sidecall.version import __version__
 
 # Those of the kernel, and where each is: a function, or the commands of a group.

@@ -44,7 +44,7 @@ def worker(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Their port; 0 takes a free one.")] = 8001,
 ) -> None:
     """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
-    settings = read_settings(tools=tools, toolkits=toolkits)
+    settings: Settings = read_settings(tools=tools, toolkits=toolkits)
     if settings.fleet is None:
         raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
     begin_to_log(settings)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar, overload
 from pydantic import PrivateAttr, TypeAdapter
 
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
-from sidecall.compat.hook_contexts import find_context_type
+from sidecall.kernel.authoring.hook_contexts import find_context_type
 from sidecall.kernel.authoring.inprocess import Beside, run_plainly
 from sidecall.kernel.authoring.spellings import rename_options
 from sidecall.kernel.authoring.structured import StructuredTool

@@ -1,8 +1,8 @@
 """Build the executors from the settings."""
 
 from sidecall.features.sandbox.late import LateSandboxExecutor, make_sandbox
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
+from sidecall.loading.offers import TOOLS_OF
 from sidecall.settings import Settings
 
 # Opens spans in the processes of tools.

@@ -10,9 +10,7 @@ from importlib.util import find_spec
 from typing import Any, get_args
 
 from sidecall.composition.requirements import FeatureUnfit, leave_out, make_requirements
-from sidecall.feature import Built, Check, Feature, Host, Place, Route, Stage
-from sidecall.kernel.core.options import ExecutorName
-from sidecall.kernel.executors.base import Executor
+from sidecall.feature import Built, Feature, Host, Place, Route, Stage
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -73,6 +71,7 @@ def _refuse_unfit(features: Iterable[Feature]) -> None:
     names: set[str] = set()
     routes: dict[tuple[str, str], str] = {}
     commands: dict[str, str] = {}
+    methods: dict[str, str] = {}
     for feature in features:
         if feature.name in names:
             raise FeatureUnfit(f"there are two features named {feature.name}")
@@ -81,6 +80,8 @@ def _refuse_unfit(features: Iterable[Feature]) -> None:
             _take(routes, (route.method, route.path), f"{route.method} {route.path}", feature.name)
         for command in feature.commands:
             _take(commands, command, f"the command {command}", feature.name)
+        for method in feature.mcp_methods:
+            _take(methods, method, f"the MCP method {method}", feature.name)
         _refuse_settings(feature)
         _refuse_tables(feature)
     for feature in features:
@@ -153,6 +154,7 @@ class Features:
     registry: Registry
     settings: Any
     ledger: Any = None
+    history: Any = None
     off: tuple[Feature, ...] = ()
     execute: Any = None
     executing: Any = None
@@ -182,6 +184,7 @@ class Features:
                 settings=own,
                 server=self.settings,
                 ledger=self.ledger,
+                history=self.history,
                 execute=self.execute,
                 executing=self.executing,
             )
@@ -200,30 +203,24 @@ class Features:
         """The models of bodies that those routes read themselves."""
         return tuple(form for it in self.features if it.serves(self.settings) for form in it.forms)
 
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """Steps of calls that features add to those of the kernel."""
-        return tuple(stage for _, _, built in self._built for stage in built.stages)
+    @cached_property
+    def built(self) -> Built:
+        """What all features are built of, joined in their order; their status is in `status`."""
+        every = [built for _, _, built in self._built]
+        return Built(
+            stages=[stage for one in every for stage in one.stages],
+            checks=[check for one in every for check in one.checks],
+            observers=[notes for one in every for notes in one.observers],
+            tools=[tool for one in every for tool in one.tools],
+            executors={name: made for one in every for name, made in one.executors.items()},
+            services={name: given for one in every for name, given in one.services.items()},
+            methods=[make for one in every for make in one.methods],
+        )
 
     @property
-    def executors(self) -> dict[ExecutorName, Executor]:
-        """Where tools may run, beside those of the kernel."""
-        return {name: made for _, _, built in self._built for name, made in built.executors.items()}
-
-    @property
-    def services(self) -> dict[str, Any]:
-        """What calls get for their tools, by the fields of `CallServices`."""
-        return {name: given for _, _, built in self._built for name, given in built.services.items()}
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """What calls have to pass before they are let in."""
-        return tuple(check for _, _, built in self._built for check in built.checks)
-
-    @property
-    def methods(self) -> tuple[Callable[[Any], Any], ...]:
-        """Makers of further ways in which requests prove who sends them."""
-        return tuple(make for _, _, built in self._built for make in built.methods)
+    def mcp_methods(self) -> dict[str, str]:
+        """Methods of MCP, by name, and where each is."""
+        return {name: place for it in self.features for name, place in it.mcp_methods.items()}
 
     def add_metrics(self, metrics: Any) -> None:
         """Add the numbers of features to those of the server."""

@@ -11,7 +11,6 @@ from sidecall.composition.features import Features
 from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.calls.remembered import show_entry
-from sidecall.features.history.no_history import NoHistory
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
@@ -19,16 +18,14 @@ from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.reloading import Reloading
 from sidecall.features.server_parts import Parts
-from sidecall.features.telemetry.all_workers import open_metrics
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import CallLines
-from sidecall.features.telemetry.metrics import Metrics
+from sidecall.features.telemetry.metrics import Metrics, open_metrics
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
-from sidecall.features.workspaces.sweeping import sweeping
-from sidecall.kernel.authoring.offers import tools_of
+from sidecall.features.workspaces.workspaces import sweeping
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
@@ -38,16 +35,17 @@ from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
 from sidecall.later import Later
+from sidecall.loading.offers import tools_of
 from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.late_steps import LateSteps
 
 if TYPE_CHECKING:
-    from sidecall.features.history import history as _history
     from sidecall.kernel.executors.process import home as _home
 else:
     _home = Later("sidecall.kernel.executors.process.home")
@@ -286,14 +284,12 @@ def _measure_upstream(metrics: Metrics, upstream: Upstream) -> None:
     )
 
 
-def build_telemetry(
-    settings: Settings, metrics: Metrics, redaction: Redaction, history: "_history.History | NoHistory"
-) -> CallTelemetry:
-    """Build the observers of calls: metrics, logs, traces and history, as the settings say."""
-    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: history.dropped)
+def build_telemetry(settings: Settings, metrics: Metrics, redaction: Redaction, features: Features) -> CallTelemetry:
+    """Build what watches calls: metrics, logs and traces, as the settings say, and the observers of features."""
+    metrics.add_counter("sidecall_history_calls_dropped", _DROPPED, lambda: features.history.dropped)
     metrics.requests.logs = settings.log_requests
     lines = CallLines(wanted=settings.log_calls, with_content=settings.log_args, redaction=redaction)
     tracing = open_tracing(settings.otel, redaction)
     if tracing is not None and tracing.dropped is not None:
         metrics.add_counter("sidecall_spans_dropped", _LOST, lambda: tracing.dropped or 0)
-    return CallTelemetry(metrics, lines, tracing, history.notes)
+    return CallTelemetry(metrics, lines, tracing, join_notes(features.built.observers))

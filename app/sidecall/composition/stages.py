@@ -6,7 +6,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.steps import make_approval_stages
 from sidecall.features.cache.answers import Caching
 from sidecall.features.cache.run import make_cache_stages
-from sidecall.features.contract.deprecated import DEPRECATION_STAGES
+from sidecall.features.contract.feature import DEPRECATION_STAGES
 from sidecall.features.credentials.stages import make_credential_stages
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.workspaces.steps import WORKSPACE_STAGES

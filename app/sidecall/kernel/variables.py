@@ -1,8 +1,11 @@
-"""Expand environment variables in texts: `${NAME}`, or `${NAME:-default}`."""
+"""Read environment variables: in texts, as `${NAME}` or `${NAME:-default}`, and as comma-separated lists."""
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_settings import NoDecode
 
 # `${env:NAME}` is what some editors write.
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -33,3 +36,13 @@ def _find(found: re.Match[str], present: Mapping[str, str]) -> str:
     if value is None:
         raise VariableMissing(name)
     return value
+
+
+def split_list(value: Any) -> Any:
+    """Split a text at commas, dropping empty parts; other values are returned unchanged."""
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+
+#: For lists of what is more than text, after `NoDecode`.
+SPLIT = BeforeValidator(split_list)
+Texts = Annotated[tuple[str, ...], NoDecode, SPLIT]

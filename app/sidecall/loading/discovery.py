@@ -7,12 +7,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.loading.modules import load_file, load_named, public_files, refuse_exits
+from sidecall.kernel.modules.loading import load_file, load_named, public_files, refuse_exits
+from sidecall.kernel.modules.tool_imports import tool_folders
+from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.loading.skipped_tools.find import Omission, TakeOmission, find_omissions
-from sidecall.loading.tool_imports import tool_folders
 from sidecall.loading.toolkits import leave_out, shipped_tools
 
 GROUP = "sidecall.tools"

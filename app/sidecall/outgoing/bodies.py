@@ -10,7 +10,7 @@ import httpcore
 import httpx
 
 from sidecall.outgoing.connecting import ending_at
-from sidecall.outgoing.refusals import OutgoingRefused, refuse
+from sidecall.outgoing.patterns import OutgoingRefused, refuse
 
 _GZIP = ("gzip", "x-gzip")
 _PIECE = 64 * 1024

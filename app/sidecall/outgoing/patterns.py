@@ -1,11 +1,14 @@
-"""Host patterns of operators and authors."""
+"""Host patterns of operators and authors, and the error for a host that none of them allows."""
 
 import ipaddress
+import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Self
+from typing import Any, Literal, Self
+
+from sidecall.kernel.core.errors import ToolException
 
 _ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", re.ASCII | re.I)
 
@@ -118,3 +121,30 @@ def _unwrap(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
         if address in _NAT64 or is_isatap:
             return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
+
+
+logger = logging.getLogger("sidecall")
+
+About = Literal["address", "size", "coding"]
+
+
+class OutgoingRefused(ToolException):
+    """The request may not be sent, or its answer may not be read.
+
+    `about` says what is wrong: the `address`, the `size` of the answer, or the `coding` that it is packed in.
+    """
+
+    def __init__(self, *args: Any, about: About = "address", **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.about = about
+
+
+def refuse(text: str, hint: str, about: About = "address") -> OutgoingRefused:
+    """Build a refusal for the model, which can change its request and no setting.
+
+    The hint is for those who can: operators find it in the log, and authors below a traceback.
+    """
+    refusal = OutgoingRefused(text, about=about)
+    refusal.add_note(hint)
+    logger.info("%s %s", text, hint)
+    return refusal

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import httpx
 
 from sidecall.kernel.core.errors import cut_name
-from sidecall.outgoing.patterns import HostPattern, is_public, normalize_host, read_address
-from sidecall.outgoing.refusals import OutgoingRefused, refuse
+from sidecall.outgoing.patterns import HostPattern, OutgoingRefused, is_public, normalize_host, read_address, refuse
 
 USUAL_PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 3

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.kernel.variables import SPLIT, Texts
 from sidecall.later import Later
-from sidecall.loading.tool_lists import SPLIT, Texts
 from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:

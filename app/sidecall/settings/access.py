@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from sidecall.kernel.variables import SPLIT, Texts
 from sidecall.later import Later
-from sidecall.loading.tool_lists import SPLIT, Texts
 
 if TYPE_CHECKING:
     from sidecall.outgoing import names as _names

@@ -6,7 +6,7 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.options import check_queue
-from sidecall.loading.tool_lists import Texts
+from sidecall.kernel.variables import Texts
 from sidecall.settings.secrets import require_keys
 
 _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))

@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.ports.sandbox import PythonTier
-from sidecall.loading.tool_lists import Texts
+from sidecall.kernel.variables import Texts
 
 
 class SandboxSettings(BaseSettings, defer_build=True):

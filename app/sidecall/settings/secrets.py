@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.loading.tool_lists import Texts
+from sidecall.kernel.variables import Texts
 
 USUAL_SECRETS = Path("/run/secrets")  # Where orchestrators put them.
 _BYTES = 32

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.features.console.settings import ConsoleSettings
-from sidecall.features.costs.settings import CostSettings
+from sidecall.features.costs.budgets import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
 from sidecall.features.mcp_client.settings import UpstreamFields
@@ -17,7 +17,7 @@ from sidecall.features.telemetry.modes import LogFormat, TracingMode
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.quota import check_rate
-from sidecall.loading.tool_lists import Texts
+from sidecall.kernel.variables import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
 from sidecall.settings.fleet import FleetSettings

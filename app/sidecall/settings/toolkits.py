@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.variables import Texts
 from sidecall.later import Later
-from sidecall.loading.tool_lists import Texts
 from sidecall.loading.toolkits import find_files, find_toolkit
 from sidecall.outgoing.patterns import parse_hosts
 

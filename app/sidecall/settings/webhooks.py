@@ -9,8 +9,8 @@ from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.errors import CallbackRefused
+from sidecall.kernel.variables import Texts
 from sidecall.later import Later
-from sidecall.loading.tool_lists import Texts
 
 if TYPE_CHECKING:
     from sidecall.features.webhooks import hosts as _hosts

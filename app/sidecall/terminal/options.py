@@ -1,5 +1,6 @@
 """Options shared by several commands."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -8,9 +9,9 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.fuzzy_match import find_closest_names
+from sidecall.later import Provided
 from sidecall.loading.discovery import discover
 from sidecall.loading.skipped_tools.find import TakeOmission
-from sidecall.settings import Settings
 
 Tools = Annotated[
     list[str] | None,
@@ -39,18 +40,49 @@ Toolkits = Annotated[
 ]
 
 
-def read_settings(**given: Any) -> Settings:
-    """Read the settings; non-empty command line options override the environment."""
+# These stand above features, whose commands read them too.
+_settings = Provided("settings")
+
+
+def read_settings(**given: Any) -> Any:
+    """Read the settings of the server; non-empty command line options override the environment."""
     for name in ("tools", "toolkits"):
         given[name] = tuple(value for value in given.get(name) or () if value)
-    return Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
+    return _settings.Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
 
 
-def load_registry(settings: Settings, tell: TakeOmission | None = None) -> Registry:
+def load_registry(settings: Any, tell: TakeOmission | None = None) -> Registry:
     """Load the tools of the settings; `tell` gets warnings about what is not offered."""
     registry = Registry(discover(settings.places, use_entry_points=settings.entry_points, tell=tell))
     registry.is_discovered = True
     return registry
+
+
+class NothingOffered(SidecallError):
+    """A server would offer no tool, now or later."""
+
+
+def refuse_empty(settings: Any, tools: Iterable[CompiledTool]) -> None:
+    """Check that there are tools, or may be: by --reload, MCP servers or OpenAPI documents.
+
+    Raises:
+        NothingOffered: Nothing is, and the settings do not allow that.
+    """
+    lack = None if settings.reload else explain_emptiness(settings, tools)
+    if lack is not None:
+        raise NothingOffered(f"{lack} To start all the same, give --allow-empty or set SIDECALL_ALLOW_EMPTY=true.")
+
+
+def explain_emptiness(settings: Any, tools: Iterable[CompiledTool]) -> str | None:
+    """Return why there are no tools; None if there are, may come from elsewhere, or none are wanted."""
+    from_elsewhere = settings.mcp_servers is not None or settings.openapi or settings.openapi_services is not None
+    found = list(tools)
+    if settings.allow_empty or from_elsewhere or any(tool.options.is_enabled is not False for tool in found):
+        return None
+    places = ", ".join(settings.places)
+    if found:
+        return f"Nothing would be offered: all tools in {places} have is_enabled=False."
+    return f"Nothing would be offered: there is no tool in {places}. A tool is a module-level function with @tool."
 
 
 def write_count(number: int, noun: str) -> str:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.executors import build_executors
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.base import Executor, InlineExecutor
+from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.later import Later
+from sidecall.loading.offers import tools_of
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:

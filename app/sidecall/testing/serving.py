@@ -12,12 +12,12 @@ from typing import Any
 import uvicorn
 
 from sidecall.features.ledger.opening import IN_MEMORY
-from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
+from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.main import create_app
 from sidecall.server.connections import Connection
 from sidecall.server.reading import RequestRoom, room_for

@@ -7,13 +7,13 @@ from typing import Any
 
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.authoring.inprocess import new_call_id
-from sidecall.kernel.authoring.offers import compile_offers, list_offers
 from sidecall.kernel.core.context import ANONYMOUS, Caller, HeaderMap
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.tenant_store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
+from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.testing.answers import Answer
 from sidecall.testing.background import shared_loop
 from sidecall.testing.calls import CallRunner, Supplies

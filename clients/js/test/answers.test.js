@@ -1,4 +1,4 @@
-// What is no answer of a Sidecall server is said at once, by the error for whoever can mend it.
+// What is no answer of a Sidecall server is said at once, by the error for the person who can mend it.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -223,7 +223,7 @@ test("an answer that is cut off is a lost connection", async () => {
   });
 });
 
-test("a proxy's words are kept, whatever form they have", async () => {
+test("a proxy's words are kept in any form", async () => {
   for (const [body, detail] of [
     [{ message: "no healthy upstream" }, '{"message":"no healthy upstream"}'],
     [{ error: { code: 7, message: "quota" } }, '{"error":{"code":7,"message":"quota"}}'],

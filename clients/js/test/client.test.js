@@ -121,7 +121,7 @@ for (const [name, answers, options, Kind] of [
   });
 }
 
-test("with keys a call is sent again whatever was lost", async () => {
+test("with keys a call is sent again, no matter what was lost", async () => {
   const lost = [new TypeError("fetch failed"), refuse("shutting-down", 503)];
   const [client, asked] = script([...lost, answer()], { makesKeys: true });
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sidecall.compat.foreign.declared import adopt_declaration, find_lost_options
-from sidecall.kernel.authoring.offers import compile_offers, list_offers
+from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.loading.skipped_tools.find import find_omissions
 
 

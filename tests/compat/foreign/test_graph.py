@@ -203,7 +203,7 @@ async def test_what_is_loaded_while_it_runs_finds_the_same(monkeypatch: pytest.M
     ],
 )
 def test_a_persons_words_are_the_value_that_they_are_the_json_of(reply: str | None, answer: Any) -> None:
-    """Or else the words; whoever says nothing says yes."""
+    """Or else the words; no words mean yes."""
     assert read_answer(reply) == answer
 
 

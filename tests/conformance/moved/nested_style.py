@@ -61,7 +61,7 @@ def divide(a: int, b: int) -> float:
 
 @tool
 def ratio(a: int, b: int) -> str:
-    """Divide, whatever comes."""
+    """Divide in any case."""
     try:
         return str(divide.invoke({"a": a, "b": b}))
     except ToolException as error:
@@ -72,7 +72,7 @@ def ratio(a: int, b: int) -> str:
 
 @tool
 async def aratio(a: int, b: int) -> str:
-    """Divide, whatever comes."""
+    """Divide in any case."""
     try:
         return str(await divide.ainvoke({"a": a, "b": b}))
     except ToolException as error:

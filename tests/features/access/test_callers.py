@@ -60,7 +60,7 @@ async def _content(client: httpx.AsyncClient, headers: Any, name: str = "who") -
     ],
 )
 async def test_a_tool_hears_who_calls(make_client: MakeClient, headers: dict[str, Any], subject: str) -> None:
-    """What the header says; whoever is not named is anonymous."""
+    """What the header says; a caller without a name is anonymous."""
     client = await make_client(who, caller_header=HEADER)
 
     assert await _content(client, headers) == subject
@@ -68,7 +68,7 @@ async def test_a_tool_hears_who_calls(make_client: MakeClient, headers: dict[str
 
 @BOTH_WAYS
 async def test_without_the_setting_all_are_one(make_client: MakeClient) -> None:
-    """Whatever they say, since no gateway says it."""
+    """No header counts, since no gateway says it."""
     client = await make_client(who)
 
     assert await _content(client, ANN) == "anonymous"
@@ -120,7 +120,7 @@ async def test_who_is_not_named_for_certain_is_refused(make_client: MakeClient, 
 
 @BOTH_WAYS
 async def test_callers_never_see_the_listings_of_others(make_client: MakeClient) -> None:
-    """Where a tool asks who they are, nothing is remembered, whoever asked first, and an ETag is of one's own list."""
+    """Where a tool asks who they are, nothing is remembered of the first caller, and an ETag is of one's own list."""
     client = await make_client(who, for_ann, caller_header=HEADER)
 
     answers = [await client.get("/tools", headers=headers) for headers in (ANN, BOB, {}, ANN, BOB)]
@@ -214,7 +214,7 @@ async def test_the_same_call_of_two_callers_is_two_approvals(make_client: MakeCl
 
 @BOTH_WAYS
 async def test_each_caller_has_a_quota_of_its_own(make_client: MakeClient) -> None:
-    """Whoever is not named shares one with all who are not."""
+    """Callers without a name share one."""
     client = await make_client(who, caller_header=HEADER, rate_limit="2/hour")
 
     answers = [

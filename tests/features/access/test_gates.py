@@ -85,7 +85,7 @@ async def client(make_client: MakeClient, keys: Headers, wrong: Headers, tmp_pat
 
 
 def test_every_route_has_its_row() -> None:
-    """Whoever adds one says there what it answers to whom; the last part of a path may be called otherwise."""
+    """A new route says there what it answers to whom; the last part of a path may be called otherwise."""
     routes = set()
     for route in create_app(Settings(toolkits=("file_search",)), Registry()).router.routes:
         methods = getattr(route, "methods", None) or {"GET"}
@@ -106,7 +106,7 @@ def _shape(path: str) -> str:
 
 @BOTH_WAYS
 async def test_no_wrong_credential_opens_anything(client: httpx.AsyncClient, wrong: Headers) -> None:
-    """401 for each route, with the same words whatever is wrong; `HEAD` is as `GET`."""
+    """401 for each route, with the same words for each fault; `HEAD` is as `GET`."""
     credentials: dict[str, dict[str, str]] = {"none": {}, "basic": {"Authorization": "Basic YTpi"}, **wrong}
     planted = dict.fromkeys(_NAMES, "01890a5d-ac96-774b-bcce-b302099a8057")
     asked = [(gate.method, gate.fill(planted)) for gate in ALL_GATES]
@@ -227,7 +227,7 @@ def _without_id(answer: httpx.Response) -> Any:
 
 @pytest.mark.parametrize("store", ["memory://", "sqlite:///{}/ledger.db"], ids=["memory", "sqlite"])
 async def test_guesses_take_the_same_way(make_client: MakeClient, tmp_path: Path, store: str) -> None:
-    """Step by step: whoever guesses the ids of another tenant learns nothing from the time that the answers take."""
+    """Step by step: guesses of the ids of another tenant learn nothing from the time that the answers take."""
     # By a gateway's word, which is read each time; a credential is only looked at now and then.
     access = {"auth": "gateway", "caller_header": "X-User", "tenant_header": "X-Tenant", "secrets_key": SECRETS_KEY}
     access["toolkits"] = ("file_search",)

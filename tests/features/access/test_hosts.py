@@ -25,7 +25,7 @@ REACHED = "0.0.0.0"
     ],
 )
 def test_loopback_is_always_its_own(bound: str, host: str) -> None:
-    """Whatever it is bound to; the port does not matter."""
+    """On each address it is bound to; the port does not matter."""
     assert OwnHosts(bound).include(host)
 
 
@@ -53,7 +53,7 @@ def test_loopback_is_always_its_own(bound: str, host: str) -> None:
     ],
 )
 def test_no_other_name_leads_to_it(bound: str, host: str) -> None:
-    """Whoever owns a name can make it lead to this machine."""
+    """The owner of a name can make it lead to this machine."""
     assert not OwnHosts(bound).include(host)
 
 

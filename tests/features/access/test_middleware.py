@@ -1,4 +1,4 @@
-"""Who calls is settled in the scope, whatever is behind it."""
+"""Who calls is settled in the scope, for all that is behind it."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -82,7 +82,7 @@ async def test_the_caller_stands_in_the_scope(is_slow: bool) -> None:
 
 @AT_ONCE_OR_LATER
 async def test_what_a_caller_may_not_do_is_refused(is_slow: bool) -> None:
-    """Whatever it is known as."""
+    """Under each of its names."""
     server = Server(is_slow=is_slow)
 
     await server.get("/a", ("authorization", "key-1"), method="DELETE")

@@ -45,7 +45,7 @@ def _scope(*headers: tuple[str, str], method: str = "POST", path: str = "/tool_c
     ],
 )
 def test_a_pass_is_for_the_same_credential_in_the_same_header(headers: list[tuple[str, str]], is_known: bool) -> None:
-    """Whatever else may be meant is looked at in full."""
+    """All else is looked at in full."""
     passes = CredentialCache(Clock())
     passes.keep(_scope(KNOWN), ANN, WAY)
 

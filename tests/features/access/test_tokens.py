@@ -159,7 +159,7 @@ async def test_a_token_is_looked_at_once_a_minute_and_never_after_its_end(desk: 
 
 
 async def test_new_keys_are_fetched_when_they_are_used(desk: Desk) -> None:
-    """Though not more than once in half a minute, whatever keys tokens name."""
+    """Though not more than once in half a minute, no matter which keys tokens name."""
     await desk.ask(desk.issuer.sign())
     desk.issuer.add("second")
     desk.ahead = 31

@@ -201,7 +201,7 @@ async def test_what_is_hidden_is_not_shown_to_the_person(client: httpx.AsyncClie
 
 
 async def test_a_person_may_change_the_arguments_but_not_what_is_hidden(client: httpx.AsyncClient) -> None:
-    """What would be dropped is refused, lest it be shown as what has run; the rest stays as it came."""
+    """What would be dropped is refused, so that it is not shown as what has run; the rest stays as it came."""
     place = await _wait(client, state={"user": "bo"})
 
     refused = await client.post(place, json={**APPROVE, "args": {"order": 8, "user": "eve"}})

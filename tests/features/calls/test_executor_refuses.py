@@ -9,9 +9,9 @@ import pytest
 
 from sidecall import Retry, ToolAnnotations, tool
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import CallRefused, Overloaded, PartUnavailable, TooManyApprovals
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient

@@ -152,7 +152,7 @@ async def test_a_call_is_found_however_its_id_is_spelled(serve: MakeClient) -> N
 
 
 async def test_an_unknown_tool_is_answered_at_once(serve: MakeClient) -> None:
-    """Whatever the client prefers, the model has to mend the call."""
+    """The model has to mend the call, in each mode that a client prefers."""
     client = await serve(charge)
 
     answer = await send(client, "chrage", headers=ASYNC, order="a")

@@ -63,7 +63,7 @@ async def test_without_a_session_a_page_asks_for_a_key(make_client: MakeClient, 
 
 @pytest.mark.parametrize("then", ["https://evil.example", "//evil.example", "../../x", "static/0/console.css", ""])
 async def test_a_login_leads_to_no_other_place(make_client: MakeClient, keys: KeyFile, then: str) -> None:
-    """Whatever the form says."""
+    """For each form."""
     key = add_key(keys, *ALL)
     client = await make_client(*TOOLS, auth=("api_key",), keys_file=keys.path)
 

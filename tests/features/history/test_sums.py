@@ -1,4 +1,4 @@
-"""Sums say what the calls say, whatever was written when, and wherever they are kept."""
+"""Sums say what the calls say, in each order of writing and each store."""
 
 import random
 import time

@@ -68,7 +68,7 @@ KEY = Submission(CallKey("key", "call", 9e9), waits=True)
 @pytest.mark.parametrize("name", ["pay", "ask"])
 @pytest.mark.parametrize("how", [Submission(), KEY], ids=["nobody waits", "somebody waits"])
 async def test_it_waits_though_the_store_broke_off(server: Server, name: str, how: Submission) -> None:
-    """Whoever waits for it may be told so; with its key they find it."""
+    """The client that waits for it may be told so; with its key it finds it."""
     server.database.after["ask_approval"] = 1
 
     await require_waiting(server, await server.submit(name, how=how))

@@ -13,8 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.admission import Limits
-from sidecall.kernel.ports.approvals.approval import Decision
-from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.kernel.ports.approvals.approval import ApprovalWanted, Decision
 from sidecall.kernel.ports.call_entry import Acceptance, CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
@@ -86,7 +85,7 @@ async def require_cancelled(server: Server, entry: CallEntry) -> None:
     ("name", "statement"), [("pay", "ask_approval"), ("pay", "hold_call"), ("ask_for_another", "ask_approval")]
 )
 async def test_a_call_is_cancelled_that_is_about_to_wait(server: Server, name: str, statement: str) -> None:
-    """Whatever of that is written down so far."""
+    """At each step of writing that down."""
     gate = server.database.shut(statement)
     entry = await server.submit(name)
     await server.database.meet(statement)
@@ -199,7 +198,7 @@ async def test_a_call_is_cancelled_whose_server_lets_it_go(server: Server, anoth
 
 
 async def test_a_call_is_cancelled_whose_server_has_died(server: Server, database: Database) -> None:
-    """Whoever takes it up does not run it."""
+    """A server that takes it up does not run it."""
     await server.jobs.close()
     request = CallRequest(ToolCall(name="repeat", args={}, id="1"))
     # Where several servers may be, one that runs calls has to be silent for a while first.

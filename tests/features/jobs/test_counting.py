@@ -1,4 +1,4 @@
-"""Every queued call is begun once there is room, whatever happens while the queue is counted."""
+"""Every queued call is begun once there is room, no matter what happens while the queue is counted."""
 
 import asyncio
 from collections.abc import AsyncIterator

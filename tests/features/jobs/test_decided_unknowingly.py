@@ -1,4 +1,4 @@
-"""A decision that was written down is carried out once, though whoever decided was told that it may not have been."""
+"""A decision that was written down is carried out once, though its author was told that it may not have been."""
 
 import asyncio
 from collections import Counter
@@ -90,7 +90,7 @@ async def test_a_tool_is_told_what_was_decided_about_its_question(server: Server
 async def test_a_decision_is_carried_out_that_was_written_down(
     server: Server, decision: Decision, end: tuple[str, str], runs: dict[str, int]
 ) -> None:
-    """Whoever decides again is told that it was decided, which is true, and who did is written down."""
+    """A second decision is answered with the first, and who made that is written down."""
     entry, approval_id = await begin_to_wait(server)
     server.database.after["change_approval"] = 1
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 OWNERS = ("ann", "bob", "cid")
 FAR = 9e9
 owners = st.sampled_from(OWNERS)
-# Which of the calls there are, and whether whoever speaks of it knows its last attempt.
+# Which of the calls there are, and whether the writer knows its last attempt.
 places = st.integers(min_value=0, max_value=30)
 staleness = st.sampled_from([0, 0, 0, 1, -1])
 

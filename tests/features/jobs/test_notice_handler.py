@@ -75,7 +75,7 @@ async def test_a_call_is_cancelled_at_another_server(fleet: list[Member]) -> Non
 
 
 async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member]) -> None:
-    """Whoever cancels it has found it queued, and another begins it before it is written that it is cancelled."""
+    """One server cancels it, which it found queued, and another begins it before that is written."""
     entry = await fleet[0].submit("hold")
     await until(lambda: sum(member.running for member in fleet) == 1)
     as_it_was = entry.model_copy(update={"status": "queued"})
@@ -88,7 +88,7 @@ async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member
 
 
 async def test_its_end_is_heard_at_the_others(fleet: list[Member]) -> None:
-    """Whoever waits there is answered."""
+    """The client that waits there is answered."""
     entry = await fleet[0].submit("hold")
     waiting = [asyncio.ensure_future(member.jobs.wait(entry, 30)) for member in fleet]
     await asyncio.sleep(0.1)

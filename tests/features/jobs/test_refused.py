@@ -68,7 +68,7 @@ async def server(database: Database) -> AsyncIterator[Server]:
 
 
 async def find_end(server: Server, entry: CallEntry) -> CallEntry:
-    """Wait for the end of a call, whatever is heard of it before."""
+    """Wait for the end of a call, past all other events."""
     while not entry.has_ended:
         with suppress(StoreUnavailable):
             entry = await server.jobs.wait(entry, 20)
@@ -125,7 +125,7 @@ async def submit(jobs: Jobs, caller: str, how: Submission) -> CallEntry:
 
 @HOW
 async def test_a_tool_whose_answer_cannot_be_made_does_not_run_again(database: Database, how: Submission) -> None:
-    """It has run to its end, which nobody who reads the answer may take for nothing."""
+    """It has run to its end, and the answer has to say so."""
     jobs = await make_jobs(database, [], [Stage(FailurePlace.LOG, fail_behind)])
 
     ended = await jobs.wait(await submit(jobs, "bob", how), 20)

@@ -139,7 +139,7 @@ async def test_a_call_is_written_down_as_often_as_it_has_to_be(
 ) -> None:
     """Before it runs, where it must not run twice, is known by a key, or somebody is told that it was accepted.
 
-    Whoever waits is told of the end as it is found later, to the microsecond.
+    A client that waits is told of the end as it is found later, to the microsecond.
     """
     entry = await jobs.wait(entry_of(await jobs.submit(request(name), how)), 20)
 
@@ -176,7 +176,7 @@ async def test_one_that_waits_for_a_person_is_written_down(jobs: Jobs, database:
 
 
 async def test_of_one_that_is_refused_nothing_is_written(database: TellingDatabase) -> None:
-    """Whoever waits is told why."""
+    """A client that waits is told why."""
     jobs = await open_jobs(database, Limits(concurrency=1, queue=0))
     slow = entry_of(await jobs.submit(request("put_slowly"), WAITING))
 
@@ -194,7 +194,7 @@ async def test_of_one_that_is_refused_nothing_is_written(database: TellingDataba
 async def test_where_the_end_cannot_be_written_nobody_was_promised_anything(
     jobs: Jobs, database: TellingDatabase, is_carried_out: bool
 ) -> None:
-    """Whoever waits is told so, and the server goes on."""
+    """A client that waits is told so, and the server goes on."""
     (database.after if is_carried_out else database.before)["record_call"] = 1
     with pytest.raises(StoreUnavailable):
         await jobs.submit(request("put"), WAITING)

@@ -82,7 +82,7 @@ KEY = Submission(CallKey("key", "call", 9e9))
 async def test_a_call_runs_once_though_nobody_knows_what_was_written(
     jobs: Jobs, database: FaultyDatabase, statement: str, is_carried_out: bool
 ) -> None:
-    """Whoever sends it again with its key gets the answer."""
+    """A client that sends it again with its key gets the answer."""
     (database.after if is_carried_out else database.before)[statement] = 1
 
     ended = None

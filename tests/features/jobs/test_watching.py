@@ -1,4 +1,4 @@
-"""Who watches a call on one server after another hears how it stands, whatever number each has given."""
+"""A client that watches a call on one server after another hears how it stands, with any event id."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

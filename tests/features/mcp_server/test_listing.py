@@ -127,3 +127,14 @@ async def test_other_lists_are_answered(make_client: MakeClient, method: str, na
     assert result["ttlMs"] == 60_000
     assert refused["error"]["code"] == -32602
     assert (await ask(client, "prompts/get", name="x")).json()["error"]["code"] == -32602
+
+
+async def test_without_contents_there_are_no_resources(make_client: MakeClient) -> None:
+    """Neither the capability nor its methods."""
+    client = await make_client(first, features_off=("contents",))
+
+    discovered = (await ask(client, "server/discover")).json()["result"]
+    refused = (await ask(client, "resources/list")).json()["error"]
+
+    assert discovered["capabilities"] == {"tools": {"listChanged": False}, "prompts": {}}
+    assert refused["code"] == -32601

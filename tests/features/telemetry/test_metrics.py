@@ -3,7 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 

@@ -33,7 +33,7 @@ async def test_calls_are_counted(make_client: MakeClient) -> None:
 
 
 async def test_requests_that_are_no_calls_are_not_counted(make_client: MakeClient) -> None:
-    """Whoever asks for the numbers does not change them."""
+    """Asking for the numbers does not change them."""
     client = await make_client(ping)
 
     await client.post("/tool_calls", json={})

@@ -7,7 +7,7 @@ import pytest
 
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import FailingTool, Minutes
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from tests.kit.virtual_time import running
 
 pytestmark = pytest.mark.virtual_time

@@ -97,7 +97,7 @@ async def test_a_tool_outside_of_it_answers_as_one_that_is_not_there(make_client
 
 
 async def test_one_without_a_name_may_have_a_toolset_too(make_client: MakeClient, tmp_path: Path) -> None:
-    """Where nobody is asked who they are."""
+    """Where authentication is off."""
     path = tmp_path / "toolsets.toml"
     path.write_text('[few]\ntools = ["read_log"]\ncallers = ["*"]\n')
     client = await make_client(*TOOLS, toolsets=path)

@@ -100,7 +100,7 @@ async def test_what_is_deleted_meanwhile_is_said(
 
 
 async def test_another_one_that_is_put_there_meanwhile_stands(stores: VectorStores, database: Interrupted) -> None:
-    """Whoever wants the same is shown it; whoever wants it otherwise puts that in its place."""
+    """The same wish is answered with it; another one takes its place."""
     store, file = await _fill(stores)
     database.then["make_way"] = lambda: stores.add("one", store, file, {"year": 2026})
     same = await stores.add("one", store, file, {"year": 2026})

@@ -1,4 +1,4 @@
-"""Filters find in every database what they find in Python, and whatever is asked is words."""
+"""Filters find in every database what they find in Python, and all questions are words."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ def kept(store_url: str) -> Iterator[Kept]:
 
 
 def test_sql_finds_what_python_finds(kept: Kept) -> None:
-    """Whatever the attributes are."""
+    """For all attributes."""
 
     @SOME
     @given(FILES, FILTERS)
@@ -71,7 +71,7 @@ def test_sql_finds_what_python_finds(kept: Kept) -> None:
 
 
 def test_no_query_is_syntax(kept: Kept) -> None:
-    """Whatever is written."""
+    """For all texts."""
     store = kept.run(kept.stores.create("one", "", {}))
     kept.run(kept.stores.add("one", store.id, kept.texts[0], {}))
 

@@ -175,7 +175,7 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("query", HOSTILE)
 async def test_no_query_is_syntax(stores: VectorStores, query: str) -> None:
-    """Whatever is written, it is words."""
+    """All texts are words."""
     await fill(stores, owls=OWLS)
 
     await stores.search("one", [query, f"{query} owls"], 10)

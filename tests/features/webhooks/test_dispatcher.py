@@ -1,4 +1,4 @@
-"""What has ended is told until it is heard, whatever server does it."""
+"""What has ended is told until it is heard, by any server."""
 
 import asyncio
 import logging
@@ -166,7 +166,7 @@ async def test_each_message_is_one_servers(tmp_path: Path) -> None:
 
 
 async def test_a_host_that_never_answers_holds_up_no_others(tmp_path: Path) -> None:
-    """It has one place, however many are due to it before, and whoever is told of them."""
+    """It has one place, however many are due to it before, and for all receivers."""
     async with listen() as quick, listen() as gone, keep(tmp_path) as ledger:
         gone.go = asyncio.Event()
         for number in range(30):

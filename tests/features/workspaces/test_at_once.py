@@ -43,7 +43,7 @@ def _list(places: Workspaces) -> None:
 
 
 def test_whoever_uses_one_that_is_removed_goes_on(places: Workspaces) -> None:
-    """Nobody else finds it, and its files go with the last who uses it."""
+    """No other call finds it, and its files go with the last one that uses it."""
     first, second = places.open("a", "one"), places.open("a", "one")
     first.write_bytes("a", b"1")
 

@@ -55,7 +55,7 @@ def test_one_that_is_not_used_any_more_is_removed(places: Workspaces) -> None:
 
 
 def test_one_that_is_too_old_is_removed_however_much_it_is_used(places: Workspaces) -> None:
-    """Also where nobody has swept: anyone who opens it gets a new one."""
+    """Also before a sweep: the next call that opens it gets a new one."""
     workspace = places.open("a", "old")
     workspace.write_bytes("a", b"1")
     (workspace.directory.parent / "lease").write_text(f'{{"created": {time.time() - 601}}}')

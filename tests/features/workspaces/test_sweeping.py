@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.workspaces import sweeping as room
-from sidecall.features.workspaces.sweeping import sweeping
-from sidecall.features.workspaces.workspaces import Workspaces
+from sidecall.features.workspaces import workspaces as room
+from sidecall.features.workspaces.workspaces import Workspaces, sweeping
 
 
 class Twice(logging.Filter):

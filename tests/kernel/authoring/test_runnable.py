@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool as langchain_tool
 
 from sidecall import tool
-from sidecall.compat.runnable import NOT_ON_TOOLS, merge_configs
+from sidecall.kernel.authoring.runnable import NOT_ON_TOOLS, merge_configs
 
 
 def describe(n: int, config: RunnableConfig) -> str:

@@ -1,4 +1,4 @@
-"""Whatever a tool returns is said as JSON that anybody can read, or refused."""
+"""Each result of a tool is said as JSON that all parsers read, or refused."""
 
 import math
 from collections import OrderedDict

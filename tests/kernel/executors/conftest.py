@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
@@ -16,6 +15,7 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import Stages, kernel_stages
 from sidecall.loading.discovery import discover
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.process import process_tools
 
 Answer = Callable[..., Awaitable[ToolMessage]]

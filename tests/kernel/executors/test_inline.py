@@ -3,8 +3,7 @@
 import threading
 
 from sidecall import tool
-from sidecall.kernel.core.occupancy import Occupancy
-from sidecall.kernel.executors.base import InlineExecutor
+from sidecall.kernel.executors.base import InlineExecutor, Occupancy
 from tests.kernel.executors.conftest import answering
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sidecall import tool
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import LateExecutor
 
 

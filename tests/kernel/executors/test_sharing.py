@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from sidecall import tool
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.thread import Inbox, Paces, Sharing, ThreadExecutor
 from sidecall.kernel.executors.thread_jobs import ThreadJob
 from tests.kernel.executors.conftest import answering

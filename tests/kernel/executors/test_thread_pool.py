@@ -10,7 +10,7 @@ import pytest
 
 from sidecall import tool
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.thread import ThreadExecutor
 from tests.kernel.executors.conftest import answering
 

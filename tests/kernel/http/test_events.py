@@ -1,4 +1,4 @@
-"""What waits for a slow reader of events is bounded, whatever has been read before."""
+"""What waits for a slow reader of events is bounded, no matter what has been read before."""
 
 import asyncio
 from collections.abc import AsyncIterator

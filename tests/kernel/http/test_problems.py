@@ -245,7 +245,7 @@ async def test_a_defect_is_a_problem_that_tells_no_secret(
     assert response.status_code == 500
     assert response.headers["Content-Type"] == "application/problem+json"
     assert response.headers.get_list("X-Request-Id") == ["req-1"]
-    # The server closes it, and whoever is not told sends the next request into the void.
+    # The server closes it, and a client that is not told sends the next request into the void.
     assert response.headers["Connection"] == "close"
     assert response.json() == {
         "type": "urn:sidecall:problem:internal-error",

@@ -19,7 +19,7 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from tests.kit.calls import write_request
 
 ONE_AT_A_TIME = pytest.mark.parametrize("options", [{"sequential": True}, {"max_concurrency": 1}], ids=str)
-# Seconds after which what waits by mistake goes on, lest the tests hang.
+# Seconds after which what waits by mistake goes on, so that no test hangs.
 _PATIENCE = 20
 
 

@@ -264,7 +264,7 @@ class Die:
 
 @pytest.mark.parametrize("seed", range(100))
 async def test_no_content_is_ever_over_its_budget(seed: int) -> None:
-    """Whatever it is made of."""
+    """For all of its parts."""
     content = Die(seed).content()
 
     message = await _after(content, 200 + seed)

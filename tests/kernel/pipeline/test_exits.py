@@ -1,4 +1,4 @@
-"""Whatever a tool raises, wherever its code runs: one failed message, and nobody else is harmed."""
+"""Each error of a tool, in each executor, is one failed message, and harms no other call."""
 
 import asyncio
 from collections.abc import Iterator
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import Registry, ToolCall
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
@@ -14,6 +13,7 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.loading.discovery import discover
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.pipeline import exit_tools
 from tests.kernel.pipeline.exit_tools import AROUND, ERRORS, PLACES
 from tests.kit.pipelines import run_all

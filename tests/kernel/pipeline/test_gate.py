@@ -106,7 +106,7 @@ async def test_without_a_tool_there_is_an_answer_and_no_ticket(name: str) -> Non
 
 
 async def test_a_tool_that_is_hidden_was_asked_once() -> None:
-    """Not again when the others are named; whoever names a tool that is not there makes it be asked, too."""
+    """Not again when the others are named; a name that no tool has makes it be asked, too."""
     entrance = Entrance()
     await entrance.enter("hidden")
     first = entrance.noted.copy()

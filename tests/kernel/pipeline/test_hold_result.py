@@ -283,7 +283,7 @@ async def serve(made: Any, folder: Path) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.mark.parametrize(("returns", "value"), [(str | None, "null"), (str | int, "12"), (list[str | None], ["null"])])
 async def test_the_next_server_gives_the_stored_value(tmp_path: Path, returns: Any, value: Any) -> None:
-    """Also of a call that nobody has waited for; and callers who look at the call are shown its message alone."""
+    """Also of a call without a client that waits; and callers that look at the call are shown its message alone."""
     given = make(returns, value)
     async with serve(given, tmp_path) as client:
         headers = {"Idempotency-Key": "k", "Prefer": "respond-async"}

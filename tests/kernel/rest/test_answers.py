@@ -58,7 +58,7 @@ async def test_a_call_is_answered_with_a_message(parts: Parts) -> None:
 
 
 async def test_the_form_of_the_answer_may_be_asked_for(parts: Parts) -> None:
-    """Whatever that of the call is."""
+    """For each id of a call."""
     reply = await answer_call(parts, _body("nope"), CONTEXT, "anthropic")
 
     assert json.loads(reply.body) == {

@@ -1,6 +1,6 @@
 """An ordinary request makes no more function calls than were counted once, however busy the machine is.
 
-Whoever makes the way of a call shorter, or longer for a good reason, writes the new number here.
+A change that makes the way of a call shorter, or longer for a good reason, writes the new number here.
 """
 
 import asyncio

@@ -196,7 +196,7 @@ async def test_tools_are_cancelled_when_a_reader_goes_that_takes_nothing(app: AS
 
 
 async def test_only_the_going_of_the_reader_counts(app: ASGIApp, seen: list[str]) -> None:
-    """Whatever else the server has to say."""
+    """With all other events of the server."""
     peer = Peer([b"", b""])
     peer.messages[1:] = [{"type": "http.request", "body": b"", "more_body": False}] * 3
     peer.messages[0]["more_body"] = False
@@ -207,7 +207,7 @@ async def test_only_the_going_of_the_reader_counts(app: ASGIApp, seen: list[str]
 
 
 async def test_a_server_that_stops_cancels_the_tools(app: ASGIApp, seen: list[str]) -> None:
-    """And says so to whoever stopped it."""
+    """And says so to the client that stopped it."""
     peer = Peer()
     request = asyncio.ensure_future(outcome(_post(app, peer, write_call("wait", seconds=LONG))))
     running().call_later(0.2, request.cancel)

@@ -1,4 +1,4 @@
-"""Whatever a tool says on its way, its answer is the same as without events, and the events can be read."""
+"""For all that a tool reports, its answer is the same as without events, and the events can be read."""
 
 import math
 from collections.abc import AsyncIterator, Iterator

@@ -1,4 +1,4 @@
-"""A batch says in a header which of its calls wait, whatever their ids are made of."""
+"""A batch says in a header which of its calls wait, with any ids."""
 
 import json
 from typing import Any

@@ -31,7 +31,7 @@ def fill_up(disk: Path) -> Path:
 
 @contextmanager
 def freezing(files: list[Path]) -> Iterator[None]:
-    """Let nobody change these files, not even root or who has opened them."""
+    """Forbid all changes of these files, also by root and by programs that have opened them."""
     chattr = shutil.which("chattr")
     if chattr is None or subprocess.run([chattr, "+i", *files], capture_output=True, check=False).returncode:
         pytest.skip("only root may make files immutable, and not on every disk")

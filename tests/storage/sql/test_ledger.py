@@ -117,7 +117,7 @@ async def test_of_many_askers_one_makes_the_approval(tmp_path: Path) -> None:
 
 
 async def test_an_answer_is_kept_as_soon_as_it_can_be(tmp_path: Path) -> None:
-    """The call ran, so whoever decided gets its answer at once."""
+    """The call ran, so the person who decided gets its answer at once."""
     path = tmp_path / "ledger.db"
     async with opened(path) as ledger:
         asked = (await ledger.approvals.ask(RECORD, CALL)).approval

@@ -1,4 +1,4 @@
-"""SQLite reads no table that grows from end to end, whatever a server does again and again."""
+"""For nothing that a server repeats does SQLite read a growing table from end to end."""
 
 import re
 import sqlite3

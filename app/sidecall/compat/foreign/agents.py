@@ -17,7 +17,7 @@ from sidecall.compat.foreign.declared import find_lost_options
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.compat.function_tool import SAID_TO_PROVIDER, FunctionTool, translate_options
 from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.core.context import Caller, ToolContext
+from sidecall.kernel.core.context import Caller, ToolContext, Usage
 from sidecall.kernel.core.errors import CallRejected
 from sidecall.kernel.core.guardrails import (
     ToolGuardrailFunctionOutput,
@@ -28,9 +28,8 @@ from sidecall.kernel.core.guardrails import (
 )
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.kernel.ports.approvals.approval import ApprovalWanted
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.signature import find_source

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
-from sidecall.compat.supplied import plan_runtime
 from sidecall.kernel.core.injection import FromCaller, FromFunction, InjectedStore, InjectedToolArg, Supply
 from sidecall.kernel.core.tool import EMPTY, Parameter
+from sidecall.kernel.ports.runtime import plan_runtime
 from sidecall.kernel.ports.tenant_store import Store
 from sidecall.kernel.schema.injections import find_marker, is_store_type, match_type
 from sidecall.kernel.schema.models import open_model

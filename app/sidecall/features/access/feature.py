@@ -8,17 +8,17 @@ FEATURE = Feature(
     options=frozenset({"scopes"}),
     can_be_off=False,
     routes=(
-        Route("GET", "/whoami", "sidecall.features.access.identity_routes:get_identity"),
+        Route("GET", "/whoami", "sidecall.features.access.routes:get_identity"),
         Route(
             "GET",
             "/.well-known/oauth-protected-resource",
-            "sidecall.features.access.metadata_routes:get_resource_metadata",
+            "sidecall.features.access.routes:get_resource_metadata",
             is_checked=False,
         ),
         Route(
             "GET",
             "/.well-known/oauth-protected-resource/{path:path}",
-            "sidecall.features.access.metadata_routes:get_metadata_below",
+            "sidecall.features.access.routes:get_metadata_below",
             is_checked=False,
         ),
     ),

@@ -14,7 +14,7 @@ from joserfc.jwk import KeySet
 from sidecall.features.access.methods import IssuerUnreachable
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.patterns import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
 
 logger = logging.getLogger("sidecall")

@@ -23,8 +23,13 @@ from sidecall.kernel.pipeline.batch import run_isolated
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalRequired, Decision
-from sidecall.kernel.ports.approvals.decided import describe_decision
+from sidecall.kernel.ports.approvals.approval import (
+    Approval,
+    ApprovalRecord,
+    ApprovalRequired,
+    Decision,
+    describe_decision,
+)
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.schema.forms.definitions import hash_definition

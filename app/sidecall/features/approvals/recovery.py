@@ -23,8 +23,14 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import REFUSED, Approval, ApprovalRecord, Decision
-from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
+from sidecall.kernel.ports.approvals.approval import (
+    REFUSED,
+    Approval,
+    ApprovalRecord,
+    Decision,
+    describe_beginning,
+    describe_decision,
+)
 from sidecall.kernel.ports.approvals.stores import Approvals, Notice, OrphanedDecision
 
 logger = logging.getLogger("sidecall")

@@ -19,13 +19,17 @@ from sidecall.kernel.pipeline.execution.preview import make_preview, show_questi
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRecord, ApprovalRequired
-from sidecall.kernel.ports.approvals.decided import describe_decision
+from sidecall.kernel.ports.approvals.approval import (
+    AlreadyAnswered,
+    ApprovalRecord,
+    ApprovalRequired,
+    ApprovalWanted,
+    describe_decision,
+)
 from sidecall.kernel.ports.approvals.fingerprint import AskedTool, Preview
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
-from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 
 

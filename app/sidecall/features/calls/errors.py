@@ -1,7 +1,12 @@
 """Errors of durable calls."""
 
+import re
+
+from fastapi import FastAPI, Request, Response
+
 from sidecall.kernel.core.errors import ErrorKind, RequestError, ToolFailure
 from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.http import problems
 
 
 class UnknownCall(RequestError):
@@ -75,3 +80,17 @@ class CallExpired(ToolFailure):
     """Error: nobody decided about this call in time; it may have had effects if it had begun."""
 
     kind = "expired"
+
+
+# Valid ids have routes of their own.
+_PATH = re.compile(r"/tool_calls/[^/]+(?:/(?:events|cancel|replay))?", re.DOTALL)
+
+
+def install(app: FastAPI) -> None:
+    """Answer requests so that no route was found for."""
+    app.add_exception_handler(404, _answer)
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    is_of_call = _PATH.fullmatch(request.scope["path"]) is not None
+    return await (problems.answer(request, UnknownCall()) if is_of_call else problems.answer_http(request, error))

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from starlette.responses import Response
 
 from sidecall.features.contents.text_lines import ALL, MOST_CHARACTERS, cut_lines, find_lines, read_range
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.concurrency.pools import EXCERPTS
 from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller

@@ -8,11 +8,10 @@ from functools import partial
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.costs.adding import AddingTools
-from sidecall.features.costs.budgets import Budget
+from sidecall.features.costs.budgets import Budget, BudgetAction
 from sidecall.features.costs.refusal import Shortage, refuse
-from sidecall.features.costs.settings import BudgetAction
 from sidecall.features.costs.sql_store import Purse, SpendingLog
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable

@@ -17,9 +17,9 @@ from sidecall.features.fleet.remote_calls import BEAT, MISSES, RemoteCall
 from sidecall.features.fleet.roster import Roster
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import CallRefused, NoWorker
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.child import Message, log, unpack
 from sidecall.kernel.executors.process.executor import make_listener
 from sidecall.kernel.executors.process.failures import raise_failure

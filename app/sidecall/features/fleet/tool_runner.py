@@ -96,7 +96,7 @@ class ToolRun:
             validate(invocation)
             output = await executors[tool.executor].run(invocation)
             return write_output(tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
-        except BaseException as error:  # It must not end this process, whatever the tool has raised.
+        except BaseException as error:  # No error of a tool may end this process.
             return write_failure(error)
 
     def _open(self, tool: CompiledTool, executors: Executors) -> Invocation:

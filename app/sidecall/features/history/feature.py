@@ -1,7 +1,14 @@
 """What the feature history adds to a server."""
 
-from sidecall.feature import Feature, Route
+from sidecall.feature import Built, Feature, Host, Route
 from sidecall.kernel.core.scopes import CALL
+
+
+def build(host: Host) -> Built:
+    """Note how each call ends; where the history is off, nothing is noted."""
+    notes = host.history.notes
+    return Built(observers=[] if notes is None else [notes])
+
 
 FEATURE = Feature(
     name="history",
@@ -16,4 +23,5 @@ FEATURE = Feature(
             CALL,
         ),
     ),
+    build=build,
 )

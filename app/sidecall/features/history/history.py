@@ -32,13 +32,13 @@ from sidecall.features.history.rollups import (
     find_without_kind,
     summarize,
 )
-from sidecall.features.telemetry.calls import CallNotes
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import OPEN, CallEntry, CallFilter, CallPage
+from sidecall.kernel.ports.observer import CallNotes
 from sidecall.storage.database import Database
 
 logger = logging.getLogger("sidecall")

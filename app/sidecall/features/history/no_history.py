@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from sidecall.features.calls.errors import HistoryOff, UnknownCall
-from sidecall.features.telemetry.calls import CallNotes
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
+from sidecall.kernel.ports.observer import CallNotes
 
 if TYPE_CHECKING:
     from sidecall.features.history import conversations as _conversations

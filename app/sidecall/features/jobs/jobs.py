@@ -23,8 +23,7 @@ from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.kernel.concurrency.coroutines import await_all
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import await_all, outlast
 from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage

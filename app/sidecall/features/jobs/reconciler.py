@@ -13,9 +13,9 @@ from sidecall.features.jobs.sharing import FairShare
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.ports.call_entry import Acceptance, ClaimedCall, LostCall
 

@@ -12,8 +12,13 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.ports.approvals.approval import REFUSED, Approval, Withdrawal
-from sidecall.kernel.ports.approvals.decided import describe_beginning, describe_decision
+from sidecall.kernel.ports.approvals.approval import (
+    REFUSED,
+    Approval,
+    Withdrawal,
+    describe_beginning,
+    describe_decision,
+)
 from sidecall.kernel.ports.approvals.rules import Decided
 from sidecall.kernel.ports.call_entry import CallDecision, CallEntry, LostCall
 from sidecall.storage.notices import NoNotices, Notices

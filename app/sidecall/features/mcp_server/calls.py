@@ -16,9 +16,15 @@ from sidecall.features.approvals.steps import is_asked_about, takes_user_tokens,
 from sidecall.features.mcp_server.consent import make_call_id, resume
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.questions import answer_waiting
-from sidecall.features.mcp_server.resources import make_uri
-from sidecall.features.mcp_server.results import write_meta
-from sidecall.features.mcp_server.revisions import HEADER_MISMATCH, INVALID_PARAMS, RpcError, RpcMessage, decode_header
+from sidecall.features.mcp_server.revisions import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    RpcError,
+    RpcMessage,
+    decode_header,
+    make_uri,
+    write_meta,
+)
 from sidecall.kernel.core.content_blocks import Media, Part, read_block
 from sidecall.kernel.core.context import Caller, HeaderMap
 from sidecall.kernel.core.errors import cut_name

@@ -6,23 +6,29 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.cli.starting.serving import refuse_empty
 from sidecall.features.calls.cli_rows import clean
 from sidecall.features.mcp_client.pins import PinFile, ToolsNotWaiting
 from sidecall.features.mcp_server.pipes import PipeServer
 from sidecall.features.telemetry.calls import make_log_config
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
-from sidecall.main import create_app
-from sidecall.settings import Settings
+from sidecall.later import Provided
 from sidecall.terminal.console import make_console, print_json
-from sidecall.terminal.options import AllowEmpty, Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.terminal.options import (
+    AllowEmpty,
+    Toolkits,
+    Tools,
+    load_registry,
+    read_settings,
+    refuse_empty,
+    write_count,
+)
 
 mcp_servers = typer.Typer(
     help="See which tools of other MCP servers have changed, and accept them (SIDECALL_MCP_PIN).", no_args_is_help=True
@@ -31,6 +37,9 @@ mcp_servers = typer.Typer(
 _InFile = Annotated[
     Path | None, typer.Option("--file", metavar="PATH", help="The file of pins. [default: SIDECALL_MCP_PINS_FILE]")
 ]
+
+# What makes the application stands above features.
+_server = Provided("server")
 
 # Seconds to wait for upstream MCP servers before clients are answered.
 _WAIT = 10.0
@@ -63,8 +72,8 @@ def _claim_output() -> BinaryIO:
     return sink
 
 
-async def _serve(settings: Settings, registry: Registry, sink: BinaryIO) -> None:
-    app = create_app(settings, registry)
+async def _serve(settings: Any, registry: Registry, sink: BinaryIO) -> None:
+    app = _server.create_app(settings, registry)
     async with app.router.lifespan_context(app):
         # Many clients list the tools once, so those of other servers should be there.
         await app.state.upstream.wait_until_tried(_WAIT)

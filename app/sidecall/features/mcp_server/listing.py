@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic_core import to_json
 
-from sidecall.features.mcp_server.results import hint_caching, make_complete
-from sidecall.features.mcp_server.revisions import INVALID_PARAMS, RpcError
+from sidecall.features.mcp_server.revisions import INVALID_PARAMS, RpcError, hint_caching, make_complete
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller

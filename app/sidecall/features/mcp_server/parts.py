@@ -2,12 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
+
+from pydantic_core import to_json
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
-from sidecall.features.mcp_server.revisions import CAPABILITIES_KEY, RpcMessage
+from sidecall.features.mcp_server.revisions import (
+    CAPABILITIES_KEY,
+    INVALID_PARAMS,
+    RpcError,
+    RpcMessage,
+    hint_caching,
+    make_complete,
+)
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.kernel.core.context import ANONYMOUS, Caller, EventListener, Presence
 from sidecall.kernel.core.invocation import CallRequest
@@ -28,7 +38,7 @@ class McpParts:
     """The parts of one server, joined in `sidecall.main`.
 
     Without `jobs`, as in a process that serves one client, repeated calls are not recognized. Without `sessions`
-    clients of earlier revisions have none.
+    clients of earlier revisions have none. `methods` are those of features, as `package.module:function`.
     """
 
     registry: Registry
@@ -44,6 +54,13 @@ class McpParts:
     backlog: Backlog = field(default_factory=Backlog)
     auditor: Auditor | None = None
     sessions: Sessions | None = None
+    methods: Mapping[str, str] = field(default_factory=dict)
+
+    def find_method(self, name: str) -> "RpcMethod | None":
+        """Load the method of a feature; None where no feature has it."""
+        module, _, function = self.methods.get(name, "").partition(":")
+        method: RpcMethod | None = getattr(import_module(module), function) if module else None
+        return method
 
     def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
         """Answer a call; one of a tool that identifies repeated calls runs once."""
@@ -97,3 +114,19 @@ class Exchange:
 def _read_modes(message: RpcMessage) -> dict[str, Any] | None:
     asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
     return asks if isinstance(asks, dict) else None
+
+
+# Answers a request with JSON.
+RpcMethod = Callable[[McpParts, RpcMessage, Exchange], Awaitable[bytes]]
+
+
+def make_list_method(name: str, *items: Any) -> RpcMethod:
+    """Make the method that answers with a list which never changes."""
+    whole = to_json(make_complete({name: items} | hint_caching(is_public=True)))
+
+    async def answer_list(_parts: McpParts, message: RpcMessage, _exchange: Exchange) -> bytes:
+        if message.params.get("cursor") is not None:
+            raise RpcError(INVALID_PARAMS, "This list has one page, and no cursor.")
+        return whole
+
+    return answer_list

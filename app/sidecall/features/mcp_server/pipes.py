@@ -13,9 +13,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.results import META
 from sidecall.features.mcp_server.revisions import (
     INVALID_REQUEST,
+    META,
     PARSE_ERROR,
     SUBSCRIPTION_KEY,
     VERSION_KEY,

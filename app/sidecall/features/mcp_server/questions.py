@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.results import META, write_meta
-from sidecall.features.mcp_server.revisions import RpcMessage
+from sidecall.features.mcp_server.revisions import META, RpcMessage, write_meta
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord
 

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.version import __version__
 
 PARSE_ERROR = -32700
 
@@ -225,3 +226,39 @@ def decode_header(text: str) -> str | None:
         return value.decode() if base64.b64encode(value).decode() == inner else None
     except (binascii.Error, UnicodeDecodeError):
         return None
+
+
+SERVER = {"name": "sidecall", "title": "Sidecall", "version": __version__}
+META = {SERVER_KEY: SERVER}
+
+# Milliseconds for which a client may cache a list.
+_FRESH_FOR = 60_000
+
+
+# Keys of a call's `_meta` by which a program asks for more. Many clients show the model all of a result's `_meta`.
+CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
+
+
+def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any = None) -> dict[str, Any]:
+    """Write the `_meta` of a result; call and artifact only as the request's `_meta` asks."""
+    meta: dict[str, Any] = {**META}
+    if asked.get(CALL) is True:
+        meta[CALL] = told
+    if asked.get(ARTIFACT) is True and artifact is not None:
+        meta[ARTIFACT] = artifact
+    return meta
+
+
+def make_complete(result: dict[str, Any]) -> dict[str, Any]:
+    """Mark a result as complete, and name the server that made it."""
+    return {**result, "resultType": "complete", "_meta": META}
+
+
+def hint_caching(*, is_public: bool) -> dict[str, Any]:
+    """Write for how long a result may be kept, and whether for others too."""
+    return {"ttlMs": _FRESH_FOR, "cacheScope": "public" if is_public else "private"}
+
+
+def make_uri(url: str) -> str:
+    """Return the URI of the resource at this path."""
+    return f"sidecall://{url}"

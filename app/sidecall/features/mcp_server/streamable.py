@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from pydantic_core import to_json
@@ -11,18 +11,19 @@ from starlette.types import Scope, Send
 from typing_extensions import TypeIs
 
 from sidecall.features.mcp_server.calls import call_tool
-from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.resources import TEMPLATE, read_resource
-from sidecall.features.mcp_server.results import SERVER, hint_caching, make_complete
+from sidecall.features.mcp_server.parts import Exchange, McpParts, RpcMethod, make_list_method
 from sidecall.features.mcp_server.revisions import (
     HANDSHAKE,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    SERVER,
     SUPPORTED,
     Id,
     RpcError,
     RpcMessage,
+    hint_caching,
+    make_complete,
     write_error,
     write_notification,
 )
@@ -162,8 +163,6 @@ class StreamableAnswer:
 
 logger = logging.getLogger("sidecall")
 
-RpcMethod = Callable[[McpParts, RpcMessage, Exchange], Awaitable[bytes]]
-
 
 async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
     """Return the result of a request, as JSON.
@@ -171,7 +170,7 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
     Raises:
         RpcError: It has none.
     """
-    method = (_MODERN if exchange.is_modern else _HANDSHAKE).get(message.method)
+    method = (_MODERN if exchange.is_modern else _HANDSHAKE).get(message.method) or parts.find_method(message.method)
     if method is None:
         raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:100]}", status=404)
     try:
@@ -203,7 +202,8 @@ def format_refusal(error: RequestError) -> RpcError:
 
 
 def _describe_capabilities(parts: McpParts) -> dict[str, Any]:
-    return {"tools": {"listChanged": parts.changes.is_fed}, "resources": {}, "prompts": {}}
+    resources: dict[str, Any] = {"resources": {}} if "resources/list" in parts.methods else {}
+    return {"tools": {"listChanged": parts.changes.is_fed}, **resources, "prompts": {}}
 
 
 async def _discover(parts: McpParts, _message: RpcMessage, _exchange: Exchange) -> bytes:
@@ -225,22 +225,6 @@ async def _list_tools(parts: McpParts, message: RpcMessage, exchange: Exchange) 
     return await parts.pages.find(exchange.caller, message.params.get("cursor"))
 
 
-def _list_all(name: str, *items: Any) -> RpcMethod:
-    """Make the method that answers with a list which never changes."""
-    whole = to_json(make_complete({name: items} | hint_caching(is_public=True)))
-
-    async def answer_list(_parts: McpParts, message: RpcMessage, _exchange: Exchange) -> bytes:
-        if message.params.get("cursor") is not None:
-            raise RpcError(INVALID_PARAMS, "This list has one page, and no cursor.")
-        return whole
-
-    return answer_list
-
-
-async def _read(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
-    return to_json(await read_resource(parts, message.params.get("uri"), exchange))
-
-
 async def _refuse_prompt(_parts: McpParts, _message: RpcMessage, _exchange: Exchange) -> bytes:
     raise RpcError(INVALID_PARAMS, "There is no such prompt: this server has none.")
 
@@ -248,10 +232,7 @@ async def _refuse_prompt(_parts: McpParts, _message: RpcMessage, _exchange: Exch
 _COMMON: Mapping[str, RpcMethod] = {
     "tools/list": _list_tools,
     "tools/call": call_tool,
-    "resources/list": _list_all("resources"),
-    "resources/templates/list": _list_all("resourceTemplates", TEMPLATE),
-    "resources/read": _read,
-    "prompts/list": _list_all("prompts"),
+    "prompts/list": make_list_method("prompts"),
     "prompts/get": _refuse_prompt,
 }
 

@@ -8,8 +8,11 @@ import typer
 
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.examples import BATCH, CALLS
-from sidecall.main import create_app
-from sidecall.settings import Settings
+from sidecall.later import Provided
+from sidecall.terminal.options import read_settings
+
+# What makes the application stands above features.
+_server = Provided("server")
 
 
 def openapi(
@@ -18,7 +21,7 @@ def openapi(
     ] = None,
 ) -> None:
     """Print the OpenAPI document of the server with all routes, which does not depend on its tools."""
-    document = _write_text(create_app(Settings(toolkits=("file_search",)), Registry()).openapi())
+    document = _write_text(_server.create_app(read_settings(toolkits=["file_search"]), Registry()).openapi())
     if output is None:
         typer.echo(document, nl=False)
         return

@@ -27,8 +27,8 @@ from sidecall.features.openapi_import.planning import (
 from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
-from sidecall.kernel.authoring.offers import BaseToolkit
 from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.options import ToolAnnotations

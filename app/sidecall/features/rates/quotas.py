@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.kernel.core.quota import CALLS, NANO, Lease, Quota, Rate, SharedCount

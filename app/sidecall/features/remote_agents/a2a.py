@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import ToolException
 
 _ASKING = {
     "TASK_STATE_INPUT_REQUIRED": "The agent asks for more.",
-    "TASK_STATE_AUTH_REQUIRED": "The agent asks somebody to sign in.",
+    "TASK_STATE_AUTH_REQUIRED": "The agent asks for a sign-in.",
 }
 
 _FAILED = {

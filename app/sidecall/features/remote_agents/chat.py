@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sidecall.features.remote_agents.connection import AgentConnection
+from sidecall.kernel.core.context import Usage
 from sidecall.kernel.core.errors import ToolException
-from sidecall.kernel.core.usage import Usage
 
 AgentDialect = Literal["chat", "responses", "a2a"]
 

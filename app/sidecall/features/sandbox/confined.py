@@ -22,7 +22,7 @@ from sidecall.features.sandbox.bubblewrap import (
     write_arguments,
 )
 from sidecall.features.sandbox.cgroups import HeldGroup
-from sidecall.kernel.concurrency.outlasting import read_error
+from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
 from sidecall.kernel.executors.process.descendants import children_of
 

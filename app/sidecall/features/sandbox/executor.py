@@ -28,8 +28,8 @@ from sidecall.features.sandbox.confined import end_early, open_files, write_comm
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits, SandboxUse
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.sandbox.bubblewrap import HOME, PLAIN, SandboxFailed
 from sidecall.features.sandbox.shell_state import ShellStates
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.ports.sandbox import (
     CommandEnd,

@@ -24,7 +24,7 @@ from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import estimate_ms
 from sidecall.features.telemetry.writer import count_dropped
 from sidecall.features.workspaces.workspaces import Workspaces
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.ports.approvals.stores import WaitingApprovals
 from sidecall.kernel.ports.call_entry import to_datetime

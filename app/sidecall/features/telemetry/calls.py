@@ -16,7 +16,7 @@ from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.overload import CallRefused
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
-from sidecall.kernel.ports.observer import Outcome
+from sidecall.kernel.ports.observer import CallNotes, Outcome
 
 # By name, so that a server that writes JSON does not load the column formatter.
 _JSON = "sidecall.features.telemetry.lines.make_json_lines"
@@ -77,16 +77,6 @@ class Tracing(Protocol):
 
 # A call's tally, its parent call, its span, and its notes.
 _Begun = tuple[Tally, Invocation | None, Any, Any]
-
-
-class CallNotes(Protocol):
-    """The observers of ended calls."""
-
-    def begin(self, invocation: Invocation) -> Any:
-        """Note parts that the call may change; the result is passed to `note`."""
-
-    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: Any) -> None:
-        """Note how it ended, and the seconds that it took."""
 
 
 class CallTelemetry:

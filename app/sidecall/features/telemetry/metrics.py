@@ -1,5 +1,6 @@
 """Counters and gauges of the server."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -7,10 +8,11 @@ from typing import Any
 
 from sidecall.features.telemetry.shared_counts import REQUESTS, SharedCounter, SharedReadings, SharedTally
 from sidecall.features.telemetry.tally import GaugeSources, HasOccupancy, Tally
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.http.request_counts import RequestTally
-from sidecall.kernel.lifecycle import Counts
+from sidecall.kernel.lifecycle import METRICS, Counts, Lifecycle
 from sidecall.later import Later
 
 # Loaded with the first scrape, since the Prometheus client is large.
@@ -126,3 +128,34 @@ class Metrics:
     @cached_property
     def _scrape(self) -> Any:
         return scraping.Scrape(self._readings)
+
+
+# Seconds between two times at which counters are written down that are only read.
+_PAUSE = 1.0
+
+
+def open_metrics(metrics: Metrics, lifecycle: Lifecycle) -> None:
+    """Say the metrics of this worker to the others from now on, and keep its counts; on the running loop."""
+    if lifecycle.peers is None:
+        return
+
+    async def answer(_: Any) -> Any:
+        # In a thread, since thousands of tools may have been called.
+        return await SERVER.run(metrics.write)
+
+    lifecycle.peers.handle({METRICS: answer})
+    _keep(metrics, asyncio.get_running_loop())
+
+
+def _keep(metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
+    metrics.keep_readings()
+    loop.call_later(_PAUSE, _keep, metrics, loop)
+
+
+async def render_page(metrics: Metrics, lifecycle: Lifecycle, accept: str) -> tuple[bytes, str]:
+    """Return the metrics of all workers and their media type; of one process where it is alone."""
+    found = await lifecycle.ask_workers(METRICS)
+    if found is None:
+        return await SERVER.run(metrics.render, accept)
+    answers = {pid: families for pid, families in found["answers"].items() if families is not None}
+    return await SERVER.run(metrics.render_all, accept, answers, found["past"])

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Header, Response
 
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.operation import count_waiting
-from sidecall.features.telemetry.all_workers import render_page
+from sidecall.features.telemetry.metrics import render_page
 from sidecall.kernel.http.parameters import LateRoute
 
 router = APIRouter(tags=["operations"], route_class=LateRoute)

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import Protocol
 
 from sidecall.kernel.core.cost import CallCost, to_number
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Occupancy
 
 logger = logging.getLogger("sidecall")
 

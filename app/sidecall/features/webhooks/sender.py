@@ -11,8 +11,7 @@ from sidecall.features.webhooks.receivers import Receiver
 from sidecall.features.webhooks.signing import sign
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
-from sidecall.outgoing.patterns import parse_hosts
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.patterns import OutgoingRefused, parse_hosts
 from sidecall.outgoing.rules import OutgoingRules
 
 # Seconds for the whole request; a receiver only has to acknowledge.

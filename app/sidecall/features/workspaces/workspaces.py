@@ -1,13 +1,14 @@
 """The workspaces of all conversations: found by tenant and conversation, and removed when they expire."""
 
+import asyncio
 import hashlib
 import logging
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sidecall.features.workspaces.claims import Claim, claim_folder, clear_unuse
 from sidecall.features.workspaces.limits import Counts, WorkspaceLimits
 from sidecall.features.workspaces.paths import UNFINISHED, refuse_folder, refuse_removed
 from sidecall.features.workspaces.workspace import Workspace
+from sidecall.kernel.concurrency.pools import CLEARING
 from sidecall.kernel.ports.file_errors import TooManyWorkspaces
 
 logger = logging.getLogger("sidecall")
@@ -186,3 +188,28 @@ class TemporaryWorkspaces:
         """Remove it."""
         if isinstance(workspace.claim, tempfile.TemporaryDirectory):
             workspace.claim.cleanup()
+
+
+_EVERY = 60.0
+
+
+@asynccontextmanager
+async def sweeping(places: Workspaces) -> AsyncIterator[None]:
+    """Remove expired workspaces now, and every minute while the body runs."""
+    task = asyncio.create_task(_sweep_on(places))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _sweep_on(places: Workspaces) -> None:
+    while True:
+        try:
+            if places.root.is_dir():  # Most servers have none, and need no thread for it.
+                logger.debug("%s workspaces removed", await CLEARING.run(places.sweep))
+        except OSError as error:  # The folder above it may belong to another user, for now.
+            logger.warning("workspaces cannot be removed: %s", error)
+        await asyncio.sleep(_EVERY)

@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
-from sidecall.compat.foreign.elsewhere import refuse_elsewhere
-from sidecall.compat.foreign.tool import adopt
+from sidecall.kernel.authoring.libraries import ADOPTION, REFUSAL
 from sidecall.kernel.authoring.spellings import rename_options
 from sidecall.kernel.authoring.structured import StructuredTool, Tool
 from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
@@ -73,11 +72,11 @@ def _offer(
         raise refuse_tool(thing)
     options = dict(options)
     kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
-    foreign = adopt(thing, name, options)
+    foreign: StructuredTool | None = ADOPTION.adopt(thing, name, options)
     if foreign is not None:
         return foreign
     if not callable(thing) and not isinstance(thing, classmethod):
-        refuse_elsewhere(thing)
+        REFUSAL.refuse_elsewhere(thing)
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):
         options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypedDict
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
-from sidecall.compat.supplied import RunnableConfig
 from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
 from sidecall.kernel.authoring.spellings import refuse_beside
 from sidecall.kernel.core.agents_errors import translate_failure
@@ -45,15 +44,14 @@ from sidecall.kernel.pipeline.run_callbacks import write_validation_error
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.runtime import RunnableConfig
 from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
-from sidecall.later import Later
+from sidecall.later import Provided, find_provider
 
 # What features add to calls; none are there where only the kernel is.
-_with_features = Later("sidecall.composition.stages")
-# What lists the tools of a module. A process loads it by this name, when all that it stands on is there.
-_TOOLS_OF = f"{__package__}.offers:tools_of"
+_with_features = Provided("stages")
 # What the dict of one has, in this library and in others.
 _MEMBERS = frozenset("name args id type index extras state context".split())
 # A ToolCall, its dict, arguments alone, or the text of a tool's first argument.
@@ -206,7 +204,7 @@ def _make_executor(tool: CompiledTool) -> Executor:
         except ModuleNotFoundError:
             ToolRequirements().hold(tool)
             raise
-    return make(ExecutorSettings(tools_of=_TOOLS_OF))
+    return make(ExecutorSettings(tools_of=f"{find_provider('offers')}:tools_of"))
 
 
 def _list_stages(tool: CompiledTool, executor: Executor) -> Stages:

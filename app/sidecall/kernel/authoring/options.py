@@ -7,7 +7,12 @@ from typing import Annotated, Any, Generic, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
 
-from sidecall.compat.hook_contexts import choose_reading, find_context_type, give_context, give_guardrail_context
+from sidecall.kernel.authoring.hook_contexts import (
+    choose_reading,
+    find_context_type,
+    give_context,
+    give_guardrail_context,
+)
 from sidecall.kernel.core.callbacks import CallWriter, make_callback
 from sidecall.kernel.core.command_line import CommandLine
 from sidecall.kernel.core.context import Context
@@ -206,3 +211,7 @@ def takes(function: Callable[..., Any], count: int) -> bool:
     except ValueError:  # Some functions written in C do not say what they take.
         return True
     return True
+
+
+# LangChain's name for what an `args_schema` may be: a model, or a JSON Schema.
+ArgsSchema = type[BaseModel] | dict[str, Any]

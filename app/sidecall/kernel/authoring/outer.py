@@ -5,11 +5,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from sidecall.compat.supplied import RunnableConfig, make_config, make_configurable
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.runtime import RunnableConfig, make_config, make_configurable
 
 
 @dataclass(frozen=True, slots=True)

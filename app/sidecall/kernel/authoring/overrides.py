@@ -8,8 +8,8 @@ from dataclasses import replace
 from types import MethodType
 from typing import Any
 
-from sidecall.compat.supplied import RunnableConfig
 from sidecall.kernel.core.tool import EMPTY, Parameter
+from sidecall.kernel.ports.runtime import RunnableConfig
 from sidecall.kernel.schema.injections import match_type, plan_injections
 from sidecall.kernel.schema.signature import read_signature
 

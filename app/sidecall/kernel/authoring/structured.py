@@ -2,14 +2,15 @@
 
 import functools
 import inspect
+import operator
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, PrivateAttr
 
-from sidecall.compat.foreign.elsewhere import refuse_elsewhere
-from sidecall.compat.pickled import find_again, find_place
+from sidecall.kernel.authoring.libraries import REFUSAL
 from sidecall.kernel.authoring.overrides import (
     bind,
     find_missing_owner,
@@ -81,7 +82,7 @@ class StructuredTool(BaseTool):
         target = func or coroutine
         if target is None:
             raise InvalidToolOption("Function and/or coroutine must be provided")
-        refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
+        REFUSAL.refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
         if not infer_schema and args_schema is None:
             raise InvalidToolOption(f"{find_source(target)}: infer_schema=False needs an args_schema; or use Tool.")
         if description is not None:
@@ -93,7 +94,7 @@ class StructuredTool(BaseTool):
         return made
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        place = find_place(self, self.func or self.coroutine)
+        place = _find_place(self, self.func or self.coroutine)
         return super().__reduce_ex__(protocol) if place is None else (find_again, place)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -266,3 +267,21 @@ def _make_signature(hidden: tuple[Parameter, ...], *, has_fields: bool) -> inspe
     first = inspect.Parameter("fields", rest) if has_fields else inspect.Parameter("tool_input", only, annotation=str)
     supplied = [inspect.Parameter(it.name, only, default=it.default, annotation=it.annotation) for it in hidden]
     return inspect.Signature([*supplied, first] if has_fields else [first, *supplied])
+
+
+def _find_place(tool: object, function: Any) -> tuple[str, str] | None:
+    """Return the names under which a module holds the tool made from a function, or None."""
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if module is None or name is None or "<locals>" in name:
+        return None
+    try:
+        held = operator.attrgetter(name)(sys.modules.get(module))
+    except AttributeError:
+        return None
+    return (module, name) if held is tool else None
+
+
+def find_again(module: str, name: str) -> Any:
+    """Return the tool that a module holds."""
+    __import__(module)
+    return operator.attrgetter(name)(sys.modules[module])

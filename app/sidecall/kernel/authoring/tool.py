@@ -5,36 +5,37 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
+from typing import Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sidecall.compat.hook_contexts import plan_own_reading
-from sidecall.compat.in_graph import comes_from_graph, is_asked_by_node
-from sidecall.compat.langchain_interface import ToolFace, infer_args_schema_of
-from sidecall.compat.runnable import ConfiguredTool, RunnableFace, fill_late, forget, forget_made
-from sidecall.compat.supplied import RunnableConfig
 from sidecall.kernel.authoring.cacheable import refuse_uncacheable
 from sidecall.kernel.authoring.command_line import fit_command, fit_preview
+from sidecall.kernel.authoring.hook_contexts import plan_own_reading
 from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
+from sidecall.kernel.authoring.langchain_interface import (
+    ToolFace,
+    comes_from_graph,
+    infer_args_schema_of,
+    is_asked_by_node,
+)
 from sidecall.kernel.authoring.native import make_grammar_model, refuse_misfit
 from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.authoring.overrides import only_refuses
+from sidecall.kernel.authoring.runnable import ConfiguredTool, RunnableFace, fill_late, forget, forget_made
 from sidecall.kernel.authoring.spellings import refuse_option, suggest_annotation
 from sidecall.kernel.core.counterparts import Counterpart
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
 from sidecall.kernel.core.options import ToolOptions, name_member
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.ports.runtime import RunnableConfig
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool, find_description
 from sidecall.kernel.schema.docstring_sections.plain import DocstringStyle
 from sidecall.kernel.schema.signature import find_source
-from sidecall.later import Later
+from sidecall.later import Provided
 
-if TYPE_CHECKING:
-    from sidecall.compat import to_langchain as _to_langchain
-else:
-    _to_langchain = Later("sidecall.compat.to_langchain")
+_to_langchain = Provided("langchain")
 
 
 @fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)

@@ -1,4 +1,4 @@
-"""Take over started coroutines, and end them."""
+"""Take over started coroutines, and end them; await work that goes on when its waiter is cancelled."""
 
 import asyncio
 import types
@@ -124,3 +124,19 @@ class BegunWork:
         for task in self._tasks:
             cancel_from_outside(task)
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def outlast(work: "asyncio.Future[T] | Coroutine[Any, Any, T]") -> "asyncio.Future[T]":
+    """Return an awaitable for the work; cancelling it does not stop the work.
+
+    An error is raised in the waiter that is still there, if any.
+    """
+    future = asyncio.ensure_future(work)
+    future.add_done_callback(read_error)
+    return asyncio.shield(future)
+
+
+def read_error(work: asyncio.Future[Any]) -> None:
+    """Mark the error as retrieved, so that asyncio does not log it."""
+    if not work.cancelled():
+        work.exception()

@@ -13,13 +13,30 @@ from typing_extensions import TypeVar
 
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.cost import CallCost, to_number
-from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.own_contents import ContentBody, OwnContents
 from sidecall.kernel.ports.passages import OwnPassages
 from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
 from sidecall.kernel.ports.tenant_store import Store
+
+
+@dataclass(slots=True)
+class Usage:
+    """Token usage of models that a tool calls itself; the calling model's usage is counted by its program."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+
+    def add(self, other: "Usage") -> None:
+        """Add another usage."""
+        self.requests += other.requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.total_tokens += other.total_tokens
+
 
 # The scope that stands for all scopes.
 ANY_SCOPE = "*"

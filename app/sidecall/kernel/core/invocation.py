@@ -20,6 +20,7 @@ from sidecall.kernel.core.context import (
     RunContextWrapper,
     Signals,
     ToolContext,
+    Usage,
 )
 from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.deadline import Deadline
@@ -29,7 +30,6 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.core.usage import Usage
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
 from sidecall.kernel.ports.contents import CallerContents, ReachableContents
 from sidecall.kernel.ports.passages import OwnPassages, Passages

@@ -1,13 +1,30 @@
 """The interface of executors."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, Protocol
 
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import COMPLETE, complete
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """The load of an executor at one moment.
+
+    Attributes:
+        size: How many calls it can run at once; None when it has no bound.
+        busy: How many it runs, the abandoned ones included.
+        waiting: How many wait for their turn.
+        killed: How many processes it has killed so far, at a deadline or because the client was gone.
+    """
+
+    size: int | None = None
+    busy: int = 0
+    waiting: int = 0
+    killed: int = 0
 
 
 class Executor(Protocol):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.base import Executor, InlineExecutor
+from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.process.environment import choose_variables
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.later import Later

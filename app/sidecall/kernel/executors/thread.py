@@ -13,8 +13,8 @@ from typing import Any
 
 from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.results import COMPLETE, complete, hand_over
 from sidecall.kernel.executors.thread_jobs import Returns, ThreadJob, ThreadOutcome
 

@@ -12,11 +12,11 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import write_seconds
 from sidecall.kernel.core.invocation import Release
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
 from sidecall.kernel.core.quota import Quota, Rate
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 
 # Seconds after which a caller that was sent away may try again; an overload is over soon, or lasts.
 _RETRY_AFTER = 1

@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from sidecall.kernel.concurrency.outlasting import read_error
+from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.errors import MissingContext

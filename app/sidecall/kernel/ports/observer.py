@@ -1,6 +1,6 @@
 """Observers of calls, and the outcome of a call in one word."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
@@ -24,6 +24,16 @@ class Observer(Protocol):
 
     def refuse(self, request: CallRequest, outcome: Outcome, tool: CompiledTool | None = None) -> None:
         """Observe a call that never began; `tool` is None if its caller does not see it."""
+
+
+class CallNotes(Protocol):
+    """Notes how calls end that were let in; a replayed answer is no call."""
+
+    def begin(self, invocation: Invocation) -> Any:
+        """Note parts that the call may change; the result is passed to `note`."""
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: Any) -> None:
+        """Note how it ended, and the seconds that it took."""
 
 
 class OuterSpans(Protocol):
@@ -58,3 +68,20 @@ class CurrentCall(Unobserved):
     def end(self, _invocation: Invocation, begun: Any, _outcome: Outcome) -> None:
         """Note the one around it again; not by a reset, which fails for a call that is collected elsewhere."""
         CALL.set(begun)
+
+
+def join_notes(notes: Sequence[CallNotes]) -> CallNotes | None:
+    """Make one of several; None of none, and one alone is itself."""
+    return _JoinedNotes(notes) if len(notes) > 1 else next(iter(notes), None)
+
+
+class _JoinedNotes:
+    def __init__(self, notes: Sequence[CallNotes]) -> None:
+        self._notes = notes
+
+    def begin(self, invocation: Invocation) -> list[Any]:
+        return [one.begin(invocation) for one in self._notes]
+
+    def note(self, invocation: Invocation, outcome: Outcome, seconds: float, begun: list[Any]) -> None:
+        for one, noted in zip(self._notes, begun, strict=True):
+            one.note(invocation, outcome, seconds, noted)

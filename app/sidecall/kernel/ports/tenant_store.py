@@ -249,3 +249,7 @@ def _write_wish(
 ) -> ListNamespacesOp:
     conditions = (MatchCondition("prefix", prefix or ()), MatchCondition("suffix", suffix or ()))
     return ListNamespacesOp(conditions, depth, limit, offset)
+
+
+# LangGraph's name: what `Annotated[BaseStore, InjectedStore]` is filled with.
+BaseStore = Store

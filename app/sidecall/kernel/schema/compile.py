@@ -18,7 +18,7 @@ from sidecall.kernel.core.native_items import is_native_type
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
-from sidecall.kernel.schema.authored.names import advise_on_name
+from sidecall.kernel.schema.authored.faults import advise_on_name
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema, strip_titles
 from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
 from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring

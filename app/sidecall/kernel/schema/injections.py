@@ -9,15 +9,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, Valida
 from pydantic.errors import PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 
-from sidecall.compat.supplied import (
-    choose_revival,
-    make_async_run,
-    make_callbacks,
-    make_config,
-    make_run,
-    make_sync_run,
-    plan_runtime,
-)
 from sidecall.kernel.core.context import RunContextWrapper, ToolContext
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import (
@@ -39,6 +30,15 @@ from sidecall.kernel.core.injection import (
 )
 from sidecall.kernel.core.tool import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.kernel.core.typed_context import plan_context
+from sidecall.kernel.ports.runtime import (
+    choose_revival,
+    make_async_run,
+    make_callbacks,
+    make_config,
+    make_run,
+    make_sync_run,
+    plan_runtime,
+)
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
 from sidecall.kernel.ports.tenant_store import Store

@@ -1,5 +1,6 @@
 """Validate arguments with a JSON Schema, and find unknown names."""
 
+import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,23 @@ from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.repair.validation_errors import Site, find_inner
 from sidecall.kernel.schema.repair.values import find_nulls
-from sidecall.kernel.schema.validators import compile_validator
 from sidecall.kernel.schema.whole import drop_member, make_integers
+
+
+def compile_validator(schema: Schema, **options: Any) -> Any:
+    """Compile a schema with the options of `jsonschema_rs.validator_for`.
+
+    Raises:
+        ValueError: It is no JSON Schema, or refers to another document.
+    """
+    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
+    library = importlib.import_module("jsonschema_rs")
+    return library.validator_for(schema, retriever=_refuse, **options)
+
+
+def _refuse(address: str) -> Any:
+    raise ValueError(f"{address} is another document, and none is fetched")
+
 
 # Stands in messages where the validator would repeat what was sent.
 _MASK = "Input"

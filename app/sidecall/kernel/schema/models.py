@@ -8,13 +8,26 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
 
-from sidecall.compat.pydantic_1.model import V1Model, adapt_v1_annotations, is_v1_model
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import VARIADIC, ArgsSchema, Parameter
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema
 from sidecall.kernel.schema.injections import plan_field_injections, rebuild_annotation
 from sidecall.kernel.schema.signature import Signature
+from sidecall.later import Provided
+
+
+class _WithoutPydantic1:
+    """Takes the place of what reads models of pydantic 1, where that is not installed."""
+
+    def is_v1_model(self, _kind: Any) -> bool:
+        return False
+
+    def adapt_v1_annotations(self, signature: Signature, _where: str) -> Signature:
+        return signature
+
+
+_pydantic_1 = Provided("pydantic_1", _WithoutPydantic1())
 
 
 class ArgsModel(Protocol):
@@ -141,11 +154,12 @@ def _choose_alias(field: str, alias: Any) -> str:
 
 def open_model(kind: Any) -> ArgsModel:
     """Wrap a model of pydantic 1 or 2."""
-    return V1Model(kind) if is_v1_model(kind) else V2Model(kind)
+    made: ArgsModel = _pydantic_1.V1Model(kind) if _pydantic_1.is_v1_model(kind) else V2Model(kind)
+    return made
 
 
 def _require_model(kind: type[Any]) -> type[Any]:
-    if not is_v1_model(kind):
+    if not _pydantic_1.is_v1_model(kind):
         raise ValueError("a pydantic model or a JSON Schema is wanted")
     return kind
 
@@ -160,7 +174,8 @@ def adapt_annotations(signature: Signature, where: str) -> Signature:
     Raises:
         SchemaInferenceError: A parameter that the model fills has another type of pydantic 1.
     """
-    return adapt_v1_annotations(signature, where)
+    adapted: Signature = _pydantic_1.adapt_v1_annotations(signature, where)
+    return adapted
 
 
 def adopt_args_schema(

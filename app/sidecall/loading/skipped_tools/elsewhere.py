@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.elsewhere import explain_elsewhere, find_name
-from sidecall.kernel.authoring.offers import COLLECTIONS, walk
+from sidecall.loading.offers import COLLECTIONS, walk
 
 # Where an object keeps the tools that it holds.
 _HOLDERS = ("functions", "tools", "spec_functions", "_tools_by_name")

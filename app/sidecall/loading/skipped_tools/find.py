@@ -11,10 +11,11 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.declared import explain_not_offered
-from sidecall.kernel.authoring.offers import COLLECTIONS, BaseToolkit, find_public, is_offer, is_tool, walk
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.registry import Registry
+from sidecall.loading.offers import COLLECTIONS, find_public, is_offer, is_tool, walk
 from sidecall.loading.skipped_tools.elsewhere import find_elsewhere
 
 

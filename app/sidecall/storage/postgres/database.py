@@ -9,8 +9,7 @@ import asyncpg
 from sidecall.kernel.concurrency.coroutines import await_all
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.database import Dialect, Row
-from sidecall.storage.gathering import Gathering
-from sidecall.storage.group_commit import BESIDE, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
+from sidecall.storage.group_commit import BESIDE, Gathering, Line, Round, Wish, hand_out, measure, refuse_all, turn_away
 from sidecall.storage.postgres.link import (
     Link,
     NoneFreeError,

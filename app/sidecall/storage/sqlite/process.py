@@ -155,7 +155,7 @@ class Service:
     def _open(self) -> Usable:
         usable = self._pen.open()
         if self._listener is not None and usable.identity is not None:
-            with suppress(OSError):  # Nobody is left who would start another process.
+            with suppress(OSError):  # No parent is left to start another process.
                 self._listener.send(json.dumps(usable.identity[0]).encode(), socket.MSG_DONTWAIT)
         return usable
 

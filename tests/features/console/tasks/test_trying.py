@@ -190,7 +190,7 @@ def test_a_copy_for_the_shell_gives_the_same_answer(open_page: OpenPage, server:
 
 
 def test_an_answer_runs_nothing(open_page: OpenPage, server: Server) -> None:
-    """It is text, whatever is in it, and so is an error."""
+    """All of it is text, and so is an error."""
     page = open_page(f"{server.url}/console/tools/hostile")
     button(page, "Call").click()
     state(page, "The tool has answered.")

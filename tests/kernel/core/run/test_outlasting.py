@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 
 
 @pytest.mark.parametrize("leaves", [False, True])

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sidecall import Registry
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.code import open_code, read_code, take_code
 from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.kernel.modules.loading import load_afresh
 from sidecall.loading.discovery import discover
-from sidecall.loading.modules import load_afresh
+from sidecall.loading.offers import TOOLS_OF
 from sidecall.loading.reload import reload_tools
 from tests.kernel.executors.conftest import answering
 from tests.kit.projects import write

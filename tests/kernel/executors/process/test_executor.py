@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.kernel.core.occupancy import Occupancy
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.kernel.modules.loading import load_afresh
 from sidecall.loading.discovery import discover
-from sidecall.loading.modules import load_afresh
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.own_tools import linger, succeed
 from tests.kernel.executors.process.process_tools import (

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.process_tools import (
     alone,

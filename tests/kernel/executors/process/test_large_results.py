@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sidecall import ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool_output_guardrail
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.large_tools import numbers, packed
 

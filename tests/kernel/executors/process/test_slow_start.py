@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.fork_server_process import launch_plainly
 from sidecall.kernel.executors.process.pool import ProcessPool
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.process.test_pool import GREETING
 from tests.kit.processes import has_ended
 from tests.kit.waiting import until

@@ -143,7 +143,7 @@ def run(n):
     ],
 )
 def test_what_a_function_reaches_decides(source: str, expected: bool) -> None:
-    """Tools that ask nobody lose no time and need no store, whatever else is in their module."""
+    """Tools that ask nobody lose no time and need no store, no matter what else is in their module."""
     module = ModuleType("written")
     exec(source, vars(module))
 

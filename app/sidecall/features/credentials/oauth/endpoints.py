@@ -13,7 +13,7 @@ from sidecall.features.credentials.oauth.providers import ClientProof, ProviderS
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
-from sidecall.outgoing.refusals import OutgoingRefused
+from sidecall.outgoing.patterns import OutgoingRefused
 from sidecall.outgoing.rules import OutgoingRules, name_hosts
 
 BOUNDS = AnswerBounds(max_bytes=256 * 1024, max_seconds=20.0)

@@ -14,7 +14,7 @@ from sidecall.features.credentials.oauth.authorization_flow import Authorization
 from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
 from sidecall.features.credentials.oauth.providers import ProviderSettings
 from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenStore
-from sidecall.kernel.concurrency.outlasting import outlast
+from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import Seal, SealedSecrets
 from sidecall.kernel.ports.user_tokens import SignIn, TokenListing, TokenRemoval, TokenUnavailable, UnknownUserToken

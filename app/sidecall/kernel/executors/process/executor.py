@@ -10,8 +10,8 @@ from typing import Any
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.kernel.core.invocation import Invocation, open_cost
-from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.child import COST, Child, Listen, ProcessDied, pack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.finder import Home

@@ -10,8 +10,7 @@ from sidecall.kernel.core.options import Retry
 from sidecall.kernel.core.overload import read_refusal
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.hooks import is_cancelled
-from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.approvals.wanted import ApprovalWanted
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired, ApprovalWanted
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 
 # What no further attempt would change.

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, Self
 
@@ -363,3 +364,29 @@ def copy_state(state: Any) -> Any:
     if len(text.encode()) > _LONGEST:
         raise ValueError(f"A tool's state takes {_LONGEST:,} bytes at most.")
     return json.loads(text)
+
+
+class ApprovalWanted(SidecallError):
+    """A tool that runs wants a person to approve a call which it is about to make itself."""
+
+    def __init__(self, tool_call: ToolCall) -> None:
+        super().__init__(f"{tool_call.name} has to be approved by a person.")
+        self.tool_call = tool_call
+
+
+def describe_decision(approval: Approval) -> Decided | None:
+    """Return a person's decision on the call; None while it is pending."""
+    if not approval.decided_by:
+        return None
+    return _add_args(Decided(approval.decided_by, approval.decided_at, approval.reason), approval)
+
+
+def describe_beginning(record: ApprovalRecord) -> Decided | None:
+    """Return the decision by which a call has begun that waits again; None for any other."""
+    return None if record.begun is None else _add_args(record.begun, record.approval)
+
+
+def _add_args(decided: Decided, approval: Approval) -> Decided:
+    if approval.asked_args is None:
+        return decided
+    return replace(decided, asked_args=approval.asked_args, args=approval.tool_call.args)

@@ -9,7 +9,7 @@ from pydantic_core import PydanticSerializationError
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
-from sidecall.kernel.schema.validators import compile_validator
+from sidecall.kernel.schema.judge_json import compile_validator
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"

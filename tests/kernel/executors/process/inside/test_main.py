@@ -2,10 +2,10 @@
 
 import socket
 
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.home import home_of
 from sidecall.kernel.executors.process.inside.main import serve
+from sidecall.loading.offers import tools_of
 from tests.kernel.executors.process import process_tools
 from tests.kernel.executors.process.inside.messages import greeting, read, request_for
 

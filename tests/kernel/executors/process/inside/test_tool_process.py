@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.authoring.offers import tools_of
 from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess
+from sidecall.loading.offers import tools_of
 from tests.kernel.executors.process.inside.messages import greeting, request_for
 
 

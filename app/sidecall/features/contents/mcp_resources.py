@@ -1,39 +1,46 @@
-"""MCP resources: the full contents of cut answers."""
+"""Contents as resources of MCP: the whole of answers that were cut."""
 
 import base64
-from typing import Any
 
-from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.results import hint_caching, make_complete
-from sidecall.features.mcp_server.revisions import INVALID_PARAMS, OLD_RESOURCE_NOT_FOUND, RpcError
+from pydantic_core import to_json
+
+from sidecall.features.mcp_server.parts import Exchange, McpParts, make_list_method
+from sidecall.features.mcp_server.revisions import (
+    INVALID_PARAMS,
+    OLD_RESOURCE_NOT_FOUND,
+    RpcError,
+    RpcMessage,
+    hint_caching,
+    make_complete,
+    make_uri,
+)
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import UnknownContent, cut_name
 from sidecall.kernel.http.body import LARGE
 from sidecall.kernel.ports.contents import KeptContent
 
-_SCHEME = "sidecall://"
-_CONTENTS = f"{_SCHEME}/contents/"
+_CONTENTS = make_uri("/contents/")
 # Characters of an address that errors repeat.
 _MOST_OF_URI = 256
-TEMPLATE = {
+_TEMPLATE = {
     "uriTemplate": f"{_CONTENTS}{{id}}",
     "name": "contents",
     "description": "The whole of an answer that was cut, as its resource link names it.",
 }
 
 
-def make_uri(url: str) -> str:
-    """Return the URI of the content at this path."""
-    return f"{_SCHEME}{url}"
+list_resources = make_list_method("resources")
+list_templates = make_list_method("resourceTemplates", _TEMPLATE)
 
 
-async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[str, Any]:
+async def read_resource(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
     """Return the content of a resource.
 
     Raises:
         RpcError: The caller has no such resource, or it has expired.
     """
+    uri = message.params.get("uri")
     if not isinstance(uri, str):
         raise RpcError(INVALID_PARAMS, "`uri` has to be a text.")
     try:
@@ -47,7 +54,7 @@ async def read_resource(parts: McpParts, uri: Any, exchange: Exchange) -> dict[s
         await RESULTS.run_for(key_of(exchange.caller), _hold, content) if len(content.body) > LARGE else _hold(content)
     )
     shown = {"uri": uri, "mimeType": content.media_type, **held}
-    return make_complete({"contents": [shown], **hint_caching(is_public=False)})
+    return to_json(make_complete({"contents": [shown], **hint_caching(is_public=False)}))
 
 
 def _hold(content: KeptContent) -> dict[str, str]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.authoring.offers import compile_offers, list_offers, tools_of
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.loading.modules import load_file
+from sidecall.kernel.modules.loading import load_file
+from sidecall.loading.offers import compile_offers, list_offers, tools_of
 from tests.kit.projects import names, tool_file, write
 
 KITS = """

@@ -1,6 +1,7 @@
-"""Introspection of tools under LangChain's names, as models and JSON Schema."""
+"""Introspection of tools under LangChain's names, as models and JSON Schema, and by the nodes of LangGraph."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from inspect import currentframe
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, create_model
@@ -11,7 +12,7 @@ from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import EMPTY, CompiledTool, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema
-from sidecall.kernel.schema.injections import rebuild_annotation
+from sidecall.kernel.schema.injections import is_instance_of, rebuild_annotation
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import read_signature
 from sidecall.kernel.schema.single_input import SingleInputArgsSchema
@@ -183,3 +184,27 @@ def infer_args_schema_of(tool: ToolFace) -> Any:
     return (
         None if isinstance(compiled.args_schema, SingleInputArgsSchema) else make_args_model(compiled, with_hidden=True)
     )
+
+
+# Under which name a node fills in all that the graph knows: state, context, store.
+RUNTIME = "runtime_of_the_graph"
+# The module of LangGraph that asks a tool what it has to fill in.
+_NODE = "langgraph.prebuilt.tool_node"
+
+
+def is_asked_by_node() -> bool:
+    """Return whether the calling function was called by a LangGraph node.
+
+    Only nodes must see what a graph injects: the markers on a tool's parameters are ours, and mean nothing to them. All
+    other code sees those.
+    """
+    frame = currentframe()
+    asked = frame.f_back if frame is not None else None
+    asker = asked.f_back if asked is not None else None
+    return asker is not None and asker.f_globals.get("__name__") == _NODE
+
+
+def comes_from_graph(call: Any) -> bool:
+    """Return whether a node has injected the graph's values; a model cannot write these."""
+    args = call.get("args") if isinstance(call, Mapping) else None
+    return isinstance(args, Mapping) and is_instance_of(args.get(RUNTIME), "langgraph", "ToolRuntime")

@@ -1,15 +1,17 @@
-"""Protected-resource metadata, by which clients find the issuer of tokens (RFC 9728)."""
+"""Routes about callers: who one is, and by which issuer of tokens clients may become one (RFC 9728)."""
 
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from sidecall.kernel.http.authentication import WELL_KNOWN, Access
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute
+from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 
@@ -46,3 +48,27 @@ async def get_resource_metadata(request: Request) -> Response:
 async def get_metadata_below(request: Request) -> Response:
     """Answer the same for a resource with a path, which follows the well-known one."""
     return await get_resource_metadata(request)
+
+
+class Identity(BaseModel, defer_build=True):
+    """The caller of a request, as this server sees it."""
+
+    subject: str = Field(description="The caller's name; `anonymous` where authentication is off.")
+    tenant: str = Field(description="Whose calls, approvals, contents and stored items it shares.")
+    scopes: list[str] = Field(description="What it may do; `*` is everything.")
+    toolset: str | None = Field(description="The part of the tools that it sees; null: all that its scopes allow.")
+
+
+@router.get(
+    "/whoami",
+    dependencies=[Depends(refuse_unknown_parameters)],
+    operation_id="get_identity",
+    summary="Who am I?",
+    response_model=Identity,
+    responses={200: {"description": "You, as this server knows you."}, **CALLER_PROBLEM},
+)
+async def get_identity(caller: CallerDep) -> Response:
+    """Answer with the caller's name, tenant and scopes."""
+    toolset = None if caller.toolset is None else caller.toolset.name
+    identity = Identity(subject=caller.subject, tenant=caller.tenant, scopes=sorted(caller.scopes), toolset=toolset)
+    return Reply(to_json(identity)).to_response()

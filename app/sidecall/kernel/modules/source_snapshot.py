@@ -10,7 +10,8 @@ from typing import Any
 
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 # Python's own, and ours.
-_NOT_OF_PROJECTS = tuple(os.path.join(os.path.dirname(file), "") for file in (os.__file__, os.path.dirname(__file__)))
+_OURS = __file__.removesuffix(os.path.join("kernel", "modules", "source_snapshot.py"))
+_NOT_OF_PROJECTS = (os.path.join(os.path.dirname(os.__file__), ""), _OURS)
 
 
 class KeepingLoader(SourceFileLoader):
