@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.starting.serving import NothingOffered, name_first, refuse_empty
+from sidecall.cli.starting.serving import name_first
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
+from sidecall.terminal.options import NothingOffered, refuse_empty
 from tests.cli.conftest import SidecallHere
 from tests.kit.forked import run_sidecall
 from tests.kit.projects import tool_file

@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -26,7 +26,6 @@ from sidecall.features.telemetry.calls import make_log_config
 from sidecall.features.telemetry.writer import exit_now, log_last, redirect_streams
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.application import format_system_refusal
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
@@ -39,7 +38,7 @@ from sidecall.server.server import LAST_STEPS, Server, give_memory_back
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
-from sidecall.terminal.options import load_registry, read_settings, write_count
+from sidecall.terminal.options import load_registry, read_settings, refuse_empty, write_count
 
 logger = logging.getLogger("sidecall")
 
@@ -257,30 +256,3 @@ def _leave_unserved(code: int) -> None:
     """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
     log_last("ended by a signal before anything was served")
     exit_now(code)
-
-
-class NothingOffered(SidecallError):
-    """A server would offer no tool, now or later."""
-
-
-def refuse_empty(settings: Settings, tools: Iterable[CompiledTool]) -> None:
-    """Check that there are tools, or may be: by --reload, MCP servers or OpenAPI documents.
-
-    Raises:
-        NothingOffered: Nothing is, and the settings do not allow that.
-    """
-    lack = None if settings.reload else explain_emptiness(settings, tools)
-    if lack is not None:
-        raise NothingOffered(f"{lack} To start all the same, give --allow-empty or set SIDECALL_ALLOW_EMPTY=true.")
-
-
-def explain_emptiness(settings: Settings, tools: Iterable[CompiledTool]) -> str | None:
-    """Return why there are no tools; None if there are, may come from elsewhere, or none are wanted."""
-    from_elsewhere = settings.mcp_servers is not None or settings.openapi or settings.openapi_services is not None
-    found = list(tools)
-    if settings.allow_empty or from_elsewhere or any(tool.options.is_enabled is not False for tool in found):
-        return None
-    places = ", ".join(settings.places)
-    if found:
-        return f"Nothing would be offered: all tools in {places} have is_enabled=False."
-    return f"Nothing would be offered: there is no tool in {places}. A tool is a module-level function with @tool."

@@ -12,7 +12,6 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.cli.starting.serving import refuse_empty
 from sidecall.features.calls.cli_rows import clean
 from sidecall.features.mcp_client.pins import PinFile, ToolsNotWaiting
 from sidecall.features.mcp_server.pipes import PipeServer
@@ -22,7 +21,15 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console, print_json
-from sidecall.terminal.options import AllowEmpty, Toolkits, Tools, load_registry, read_settings, write_count
+from sidecall.terminal.options import (
+    AllowEmpty,
+    Toolkits,
+    Tools,
+    load_registry,
+    read_settings,
+    refuse_empty,
+    write_count,
+)
 
 mcp_servers = typer.Typer(
     help="See which tools of other MCP servers have changed, and accept them (SIDECALL_MCP_PIN).", no_args_is_help=True
