@@ -1,5 +1,6 @@
 """The commands of `sidecall`."""
 
+import gc
 from collections.abc import Iterator, Mapping, MutableMapping
 from copy import copy
 from functools import cache
@@ -107,4 +108,7 @@ def options(
 ) -> None:
     """Run the tools of AI agents behind plain HTTP."""
     # After our own imports, those of the command included, which nothing of the project's is to come between.
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     add_project()

@@ -106,9 +106,11 @@ _MAKES_TOOLS = re.compile(
 def find_unread(places: Iterable[str]) -> list[Finding]:
     """List the files in these folders that import tool decorators or classes, and were not loaded."""
     folders = [path for place in places if (path := Path(resolve_place(place)).resolve()).is_dir()]
+    found = {file: None for folder in folders for file in _list_below(folder) if _makes_tools(file)}
+    if not found:  # As mostly, so that no module's file needs to be looked for.
+        return []
     loaded = {os.path.realpath(file) for it in list(sys.modules.values()) if (file := getattr(it, "__file__", None))}
-    found = {file: None for folder in folders for file in _list_below(folder) if str(file) not in loaded}
-    return [_make_finding(file) for file in found if _makes_tools(file)]
+    return [_make_finding(file) for file in found if str(file) not in loaded]
 
 
 def _make_finding(file: Path) -> Finding:

@@ -18,7 +18,7 @@ from sidecall.kernel.core.tool import DEEPEST, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
-from sidecall.kernel.schema.references import inline_references, walk
+from sidecall.kernel.schema.references import inline_references, list_schemas
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.later import Later
 
@@ -169,8 +169,15 @@ class ModelArgsSchema:
             return None
 
 
+_METHODS = {kind: made.__name__ for kind, made in GenerateJsonSchema().build_schema_type_to_method().items()}
+
+
 class _Generator(GenerateJsonSchema):
     """Schema generator that drops unserializable defaults without a warning on the author's terminal."""
+
+    def build_schema_type_to_method(self) -> dict[Any, Any]:
+        """Bind the methods, whose names are looked for once: each tool has a generator."""
+        return {kind: getattr(self, name) for kind, name in _METHODS.items()}
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
 
@@ -278,7 +285,7 @@ def _choose_json_mode(core_schema: str) -> JsonMode:
 
 def _choose_unknown_mode(schema: Schema) -> UnknownMode:
     """Choose how unknown names are found; pydantic would close all objects, even those with free keys."""
-    objects = [node for _, node in walk(schema) if "properties" in node]
+    objects = [node for node in list_schemas(schema) if "properties" in node]
     is_open = [bool(node.get("additionalProperties")) for node in objects]
     if not any(is_open):
         return "forbid"

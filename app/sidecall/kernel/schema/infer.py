@@ -25,6 +25,7 @@ from sidecall.kernel.core.tool import EMPTY, Parameter
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
 from sidecall.kernel.schema.infinite import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation
+from sidecall.kernel.schema.signature import is_builtin
 
 _PLAIN = frozenset((str, int, float, bool))
 _VALIDATING = ConfigDict(validate_default=True)
@@ -182,6 +183,10 @@ def _make_field(where: str, parameter: Parameter, documented: str | None) -> tup
     The description is the docstring's, else the first text in Annotated, else the Field's, as in both SDKs.
     """
     annotation, default = _read_declaration(parameter)
+    if is_builtin(annotation):  # As most are, which say nothing else.
+        return annotation, Field(
+            ... if default is EMPTY else default, description=documented, validation_alias=parameter.name
+        )
     merged = FieldInfo.from_annotation(annotation)
     added: dict[str, Any] = {
         "description": documented or _find_text(parameter.annotation) or merged.description,
