@@ -1,7 +1,7 @@
 """Prepare the process for `sidecall serve`: open standard streams, exit on signals.
 
-In all commands it skips an import of a command line that is not needed, and keeps the garbage collector from the others.
-Those take most of a second, and anything they open would get the first free descriptor. Importing this module is
+In all commands it skips an import of a command line that is not needed, and keeps the garbage collector from the rest.
+It takes most of a second, and anything they open would get the first free descriptor. Importing this module is
 enough. It does nothing in other programs, such as tools' authors' and worker processes.
 """
 
@@ -43,7 +43,7 @@ def leave_out_commands() -> None:
 
 if is_program(sys.orig_argv, len(sys.argv)):
     leave_out_commands()
-    # What is imported stays: to look through it for garbage takes a fifth of the time. It begins before the command does.
+    # What is imported stays: to look through it for garbage takes a fifth of the time. Commands begin with that again.
     gc.disable()
 if is_serve(sys.orig_argv, len(sys.argv)):
     open_closed_streams()

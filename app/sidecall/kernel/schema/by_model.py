@@ -219,7 +219,7 @@ def render_type(adapter: TypeAdapter[Any]) -> Schema:
     return require_tags(strip_titles(adapter.json_schema(by_alias=True, schema_generator=_Generator)))
 
 
-def make_args_schema(
+def make_args_schema(  # noqa: PLR0913  what is known of a model before it is compiled
     model: type[BaseModel],
     fields: Mapping[str, str],
     hidden: frozenset[str],
@@ -227,6 +227,7 @@ def make_args_schema(
     forbidden: frozenset[str] = frozenset(),
     *,
     drops_unknown: bool = False,
+    said: Schema | None = None,
 ) -> ModelArgsSchema:
     """Compile a model, so that no work is left for calls.
 
@@ -237,10 +238,11 @@ def make_args_schema(
         catch_all: The function's `**kwargs`, if the model is made for it.
         forbidden: Names that must not come in through `catch_all`.
         drops_unknown: Whether the function does not take what the model leaves open.
+        said: Its JSON Schema, where that is known already.
     """
     names = {name: _list_names(model, name) for name in model.model_fields}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
-    json_schema = render_schema(model, reserved)
+    json_schema = render_schema(model, reserved) if said is None else said
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
     flat = inline_references(json_schema)
     shown = tuple(flat["properties"])
