@@ -53,7 +53,7 @@ def optional(text: str | None = None, other: str = None, many: list[str] = []) -
     """Take what has more than a type."""
 
 
-def said(text: Annotated[str, Field(max_length=3)], kind: Literal["a", "b"] = "a", any_one: Any = 1, bare=1) -> str:  # type: ignore[no-untyped-def]  # noqa: ANN001
+def said(text: Annotated[str, Field(max_length=3)], kind: Literal["a", "b"] = "a", any_one: Any = 1, bare=1) -> str:  # type: ignore[no-untyped-def]
     """Take what is bounded."""
 
 
