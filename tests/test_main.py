@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall import InjectedStore, InjectedToolArg, Registry, Secret, Store, ToolCall, ToolException, tool
+from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.main import build_pipeline, create_app
+from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.calls import write_request
 from tests.kit.clients import MakeClient

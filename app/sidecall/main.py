@@ -2,14 +2,13 @@
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
-from sidecall.composition.executors import build_executors, read_executor_settings
+from sidecall.composition.executors import read_executor_settings
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
@@ -19,14 +18,12 @@ from sidecall.composition.lifespan import (
     build_upstream,
     refuse_unfit,
 )
+from sidecall.composition.local_pipeline import build_workspaces
 from sidecall.composition.requirements import settle_settings
-from sidecall.composition.stages import default_stages
 from sidecall.composition.stores import (
     build_admission,
     build_kept,
-    build_ledger,
     build_vector_stores,
-    build_workspaces,
     gather_services,
     is_alone,
 )
@@ -40,14 +37,13 @@ from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers
+from sidecall.features.ledger.opening import NO_WRITERS, Writers
 from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.openapi_export.door import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
-from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -58,7 +54,7 @@ from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
-from sidecall.kernel.executors.table import Executors, build_all, close_all
+from sidecall.kernel.executors.table import Executors, build_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
@@ -72,7 +68,7 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
-from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
+from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
@@ -295,27 +291,3 @@ def _make_jobs(
         shares=settings.share_jobs,
     )
     return Jobs(ledger, pipeline, registry.get, limits, show_with(redaction))
-
-
-@asynccontextmanager
-async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
-    """Build only the pipeline, for callers without a server; its executors are closed afterwards."""
-    there, off = choose_features(settings)
-    settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
-    features.hold_tools()
-    executors = dict(build_executors(settings))
-    sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")
-    assert isinstance(sandbox, LateSandboxExecutor)
-    try:
-        ledger = build_ledger(settings.model_copy(update={"store": IN_MEMORY}))
-        stages = default_stages(executors, ledger.approvals)
-        services = CallServices(
-            ItemStore(ledger.items),
-            secrets_in(settings.secrets_dir),
-            contents=ledger.contents,
-            sandbox=sandbox.sandbox if features.has("sandbox") else None,
-            workspaces=build_workspaces(settings),
-        )
-        yield Pipeline(registry, stages, settings.tool_timeout, _add_services(services, features))
-    finally:
-        await close_all(executors)

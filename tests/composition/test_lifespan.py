@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, tool
+from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.audit.auditor import Auditor
@@ -29,7 +30,7 @@ from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
-from sidecall.main import build_pipeline, create_app
+from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.storage.late_steps import LateSteps
 

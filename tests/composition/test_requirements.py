@@ -10,6 +10,7 @@ import pytest
 
 from sidecall import Cache, CommandSandbox, InjectedStore, Registry, Secret, Store, UserToken, Workspace, tool
 from sidecall.composition.features import FeatureUnfit, load_features
+from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.composition.requirements import find_dependent, make_requirements
 from sidecall.feature import Feature
 from sidecall.features.ledger.opening import IN_MEMORY
@@ -21,7 +22,7 @@ from sidecall.kernel.core.requirements import (
     KERNEL_PARAMETERS,
     FeatureMissing,
 )
-from sidecall.main import build_pipeline, create_app
+from sidecall.main import create_app
 from sidecall.settings import Settings
 
 FEATURES = load_features(use_entry_points=False)

@@ -7,23 +7,28 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic_core import from_json, to_json
 from uuid_utils import uuid4
 
+from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.kernel.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.registry import Registry
-from sidecall.main import build_pipeline
+from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.terminal.console import print_json
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings
-from sidecall.terminal.remote import NoServer, format_problem, place_of, reach
+
+if TYPE_CHECKING:
+    from sidecall.terminal import remote as _remote
+else:
+    _remote = Later("sidecall.terminal.remote")
 
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."
@@ -120,16 +125,16 @@ def _showing_failures() -> Iterator[None]:
 
 def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside: dict[str, Any]) -> dict[str, Any]:
     try:
-        with reach(url) as client:
-            detail = client.get(place_of("tools", name))
+        with _remote.reach(url) as client:
+            detail = client.get(_remote.place_of("tools", name))
             schema = detail.json()["args_schema"] if detail.is_success else {}
             body = {"name": name, "args": _read_arguments(args, pairs, schema), **beside}
             response = client.post("/tool_calls", json=body)
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:
                 return message
-            problem = format_problem(response)
-    except NoServer as error:
+            problem = _remote.format_problem(response)
+    except _remote.NoServer as error:
         typer.echo(f"error: {error.message}", err=True)
         raise typer.Exit(2) from None
     typer.echo(f"{url} refuses the call: {problem}", err=True)

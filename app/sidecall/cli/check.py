@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -11,19 +11,24 @@ from sidecall.cli.checks.blocking import find_blocking
 from sidecall.cli.checks.unset import find_unread, find_unset, find_unset_elsewhere
 from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
-from sidecall.composition.access import map_tags
-from sidecall.features.contract.cli import compare_with_lock, find_exit_code, print_changes
 from sidecall.features.sandbox.bubblewrap import PATH
-from sidecall.features.toolsets.toolsets import read_toolsets
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.home import find_unfit
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.lint import Finding, lint
+from sidecall.later import Later
 from sidecall.loading.offers import tools_of
 from sidecall.loading.skipped_tools.find import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console
 from sidecall.terminal.options import Toolkits, Tools, explain_emptiness, load_registry, read_settings, write_count
+
+if TYPE_CHECKING:
+    from sidecall.features.contract import cli as _contract
+    from sidecall.features.toolsets import toolsets as _toolsets
+else:
+    _contract = Later("sidecall.features.contract.cli")
+    _toolsets = Later("sidecall.features.toolsets.toolsets")
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -57,7 +62,8 @@ def _check_emptiness(settings: Settings, registry: Registry) -> list[Finding]:
 def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
     if settings.toolsets is None:
         return []
-    unmet = read_toolsets(settings.toolsets).find_unmet(map_tags(registry))
+    tags = {tool.name: tool.options.tags for tool in registry}
+    unmet = _toolsets.read_toolsets(settings.toolsets).find_unmet(tags)
     return [Finding("SIDECALL_TOOLSETS", "warning", text) for text in unmet]
 
 
@@ -96,7 +102,7 @@ def check(
         f" {len(findings) - errors} warnings and notes,"
         f" about {sum(tokens.values())} tokens"
     )
-    changes = compare_with_lock(registry) if lock else []
+    changes = _contract.compare_with_lock(registry) if lock else []
     if lock:
-        print_changes(changes, console)
-    raise typer.Exit(1 if errors else find_exit_code(changes))
+        _contract.print_changes(changes, console)
+    raise typer.Exit(1 if errors else _contract.find_exit_code(changes) if changes else 0)

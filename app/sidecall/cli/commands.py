@@ -1,43 +1,35 @@
 """The commands of `sidecall`."""
 
+import gc
 from collections.abc import Iterator, Mapping, MutableMapping
+from copy import copy
 from functools import cache
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from sidecall.composition.features import load_features
+from sidecall.cli.overview import COMMANDS
 from sidecall.kernel.modules.loading import add_project
 from sidecall.later import Later
 from sidecall.version import __version__
 
-# Those of the kernel, and where each is: a function, or the commands of a group.
-_KERNEL = {
-    "serve": "sidecall.cli.serve:serve",
-    "worker": "sidecall.cli.worker:worker",
-    "tools": "sidecall.cli.tools:tools",
-    "stages": "sidecall.cli.stages:stages",
-    "call": "sidecall.cli.call:call",
-    "new": "sidecall.cli.new:new",
-    "check": "sidecall.cli.check:check",
-    "settings": "sidecall.cli.settings:settings",
-}
-# The order in which commands are listed; those of installed features come last.
-_ORDER = (
-    "serve worker fleet mcp tools stages toolkits call agent settings reload status audit new check lock openapi"
-    " mcp-servers calls approvals workspace keys".split()
-)
+# In which installed packages name their features.
+_GROUP = "sidecall.features"
+# With which all of them come.
+features = Later("sidecall.composition.features")
 
 
 @cache
 def list_commands() -> Mapping[str, str]:
-    """Return where each command is, those of features too, in the order in which they are listed."""
-    found = dict(_KERNEL)
-    for feature in load_features(use_entry_points=True):
-        found |= feature.commands
-    return dict(sorted(found.items(), key=lambda it: _ORDER.index(it[0]) if it[0] in _ORDER else len(_ORDER)))
+    """Return where each command is, in the order in which they are listed: those of installed features come last."""
+    found = {name: command.place for name, command in COMMANDS.items()}
+    if entry_points(group=_GROUP):
+        for feature in features.load_features(use_entry_points=True):
+            found |= feature.commands
+    return found
 
 
 class Commands(TyperGroup):
@@ -46,6 +38,12 @@ class Commands(TyperGroup):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands = _Loaded()
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help with the line of each command, for which those of this package need not be loaded."""
+        lines, shown = {name: TyperCommand(name, help=it.text) for name, it in COMMANDS.items()}, copy(self)
+        shown.commands = {name: lines.get(name) or self.commands[name] for name in self.commands}
+        super(Commands, shown).format_help(ctx, formatter)
 
 
 class _Loaded(MutableMapping[str, Any]):
@@ -62,7 +60,7 @@ class _Loaded(MutableMapping[str, Any]):
 
     @staticmethod
     def _find(name: str) -> str:
-        return _KERNEL[name] if name in _KERNEL else list_commands()[name]
+        return COMMANDS[name].place if name in COMMANDS else list_commands()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(list_commands())
@@ -110,4 +108,7 @@ def options(
 ) -> None:
     """Run the tools of AI agents behind plain HTTP."""
     # After our own imports, those of the command included, which nothing of the project's is to come between.
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
     add_project()

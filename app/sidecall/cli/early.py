@@ -1,8 +1,8 @@
-"""Prepare the process for `sidecall serve`: open standard streams, exit on signals, a lazy garbage collector.
+"""Prepare the process for `sidecall serve`: open standard streams, exit on signals.
 
-In all commands it skips an import of a command line that is not needed. The other imports take most of a second, and
-anything they open would get the first free descriptor. Importing this module is enough. It does nothing in other
-programs, such as tools' authors' and worker processes.
+In all commands it skips an import of a command line that is not needed, and keeps the garbage collector from the rest.
+It takes most of a second, and anything they open would get the first free descriptor. Importing this module is
+enough. It does nothing in other programs, such as tools' authors' and worker processes.
 """
 
 import gc
@@ -43,9 +43,9 @@ def leave_out_commands() -> None:
 
 if is_program(sys.orig_argv, len(sys.argv)):
     leave_out_commands()
-if is_serve(sys.orig_argv, len(sys.argv)):
-    # What is imported stays: to look through it for garbage takes a fifth of the start. `serve` begins with that again.
+    # What is imported stays: to look through it for garbage takes a fifth of the time. Commands begin with that again.
     gc.disable()
+if is_serve(sys.orig_argv, len(sys.argv)):
     open_closed_streams()
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)

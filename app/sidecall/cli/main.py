@@ -2,16 +2,15 @@
 
 import sys
 
-from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, ValidationError
 
 from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
-from sidecall.settings.sources import show_given
 
-# Which takes as long to load as many of our rooms.
+# Which take as long to load as many of our rooms.
 printing, rich_text = Later("sidecall.terminal.console"), Later("rich.text")
+settings = Later("sidecall.settings.sources")
 # With which the framework comes.
 application = Later("sidecall.kernel.http.application")
 
@@ -45,7 +44,7 @@ def _word(item: ErrorDetails) -> str:
         reason = "write true or false"
     if not setting:  # It is about several, which it names.
         return reason
-    given = show_given(setting.lower(), item["input"])
+    given = settings.show_given(setting.lower(), item["input"])
     said = f"setting SIDECALL_{setting}: {reason}"
     return said if given is None else f"{said}; it is {given[:_MOST_OF_VALUE]}"
 

@@ -22,8 +22,6 @@ from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, ope
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.workspaces.limits import WorkspaceLimits
-from sidecall.features.workspaces.workspaces import Expiry, Workspaces
 from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.core.quota import Rate
@@ -138,13 +136,6 @@ def build_history(settings: Settings, *, is_server: bool = False, writers: Write
     database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
     blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
     return History(PendingCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
-
-
-def build_workspaces(settings: Settings) -> Workspaces:
-    """Build the store of workspaces; folders are made on first use."""
-    most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
-    expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
-    return Workspaces(settings.workspace_dir, WorkspaceLimits(*most), expiry, settings.max_workspaces)
 
 
 def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":

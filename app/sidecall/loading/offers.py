@@ -74,7 +74,8 @@ def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[Comp
     ready = [it for it in made.values() if id(it) not in registered or id(it) in items]
     for group in groups:
         left = [it for key, it in group.items() if key not in replaced and key not in items]
-        ready += _find_new(ready, left, registered)
+        if left:  # As of lists alone, so that the others do not each look through all.
+            ready += _find_new(ready, left, registered)
     return ready
 
 

@@ -2,13 +2,15 @@
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import typer
 from pydantic_core import to_json
 from rich.console import Console
 from rich.highlighter import JSONHighlighter
+
+if TYPE_CHECKING:
+    import httpx
 
 
 def print_json(data: Any, *, to_err: bool = False) -> None:
@@ -24,7 +26,7 @@ def print_line(data: Any) -> None:
     typer.echo(escape(text.decode()) if sys.stdout.isatty() else text)
 
 
-def print_lines(response: httpx.Response) -> None:
+def print_lines(response: "httpx.Response") -> None:
     """Print JSON Lines as they arrive."""
     if sys.stdout.isatty():
         for text in response.iter_text():

@@ -1,4 +1,4 @@
-"""Options shared by several commands."""
+"""Options shared by several commands, and the tools that they say."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any

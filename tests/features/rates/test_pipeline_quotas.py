@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, Registry, tool
+from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
@@ -20,7 +21,6 @@ from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.main import build_pipeline
 from sidecall.settings import Settings
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline, run_all

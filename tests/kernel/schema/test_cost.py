@@ -11,7 +11,7 @@ from sidecall import StructuredTool
 
 _TIMES = 10
 # Function calls of a tool, divided by those of pydantic's model and schema of the same parameters.
-_MOST = 1.85
+_MOST = 0.95
 
 
 async def search(query: str, limit: int = 3, exact: bool = False) -> str:

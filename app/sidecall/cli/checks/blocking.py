@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import linecache
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,13 +49,20 @@ def find_blocking(tools: Iterable[CompiledTool]) -> Iterator[Finding]:
 
     This is the code of tools, unless they run elsewhere, and of functions in their options.
     """
+    known: dict[tuple[str, int], list[str]] = {}  # Many tools may share a function, and all are there meanwhile.
+
+    def search(function: Any, remedy: str) -> list[str]:
+        key = remedy, id(function)
+        if key not in known:
+            known[key] = list(dict.fromkeys(_Search(remedy).look_into(function)))
+        return known[key]
+
     for tool in tools:
-        remedy = "or make it async and await that"
         for option, function in _list_beside(tool):
-            for text in dict.fromkeys(_Search(remedy).look_into(function)):
+            for text in search(function, "or make it async and await that"):
                 yield Finding(tool.name, "warning", f"its `{option}` {text}")
         if tool.executor == "inline" and tool.options.command is None:
-            for text in dict.fromkeys(_Search('or executor="thread"').look_into(tool.function)):
+            for text in search(tool.function, 'or executor="thread"'):
                 yield Finding(tool.name, "warning", text)
 
 
@@ -211,9 +219,11 @@ def _is_authors(function: FunctionType) -> bool:
 
 
 def _read_source(function: FunctionType, own: Any) -> _Source | None:
+    first = function.__code__.co_firstlineno
     try:
-        lines, first = inspect.getsourcelines(function.__code__)  # Of the function itself, not of what it wraps.
-        [tree] = ast.parse(textwrap.dedent("".join(lines))).body
+        # `inspect.getsource` would look through all modules for each function.
+        lines = linecache.getlines(function.__code__.co_filename, function.__globals__)[first - 1 :]
+        [tree] = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
     except (OSError, TypeError, ValueError, SyntaxError):
         return None
     if function.__name__ == _LAMBDA:

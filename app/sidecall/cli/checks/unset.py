@@ -5,15 +5,22 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
-from sidecall.features.mcp_client.entries import InvalidMcpServers, UpstreamEntry, read_entries
-from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.lint import Finding
+from sidecall.later import Later
 from sidecall.loading.discovery import resolve_place
 from sidecall.settings import Settings
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_client import entries as _entries
+    from sidecall.features.openapi_import import services as _services
+else:
+    _entries = Later("sidecall.features.mcp_client.entries")
+    _services = Later("sidecall.features.openapi_import.services")
 
 _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
 
@@ -37,13 +44,14 @@ def find_unset_elsewhere(settings: Settings) -> Iterator[Finding]:
     Their documents and tools are not requested.
     """
     try:
-        services = read_services(settings.openapi_services, os.environ)
-    except InvalidServices as error:
+        named = settings.openapi_services
+        services = {} if named is None else _services.read_services(named, os.environ)
+    except _services.InvalidServices as error:
         services = {}
         yield Finding(_SERVICES, "error", _shorten(error.message, _SERVICES))
     try:
-        servers = {} if settings.mcp_servers is None else read_entries(settings.mcp_servers, os.environ)
-    except InvalidMcpServers as error:
+        servers = {} if settings.mcp_servers is None else _entries.read_entries(settings.mcp_servers, os.environ)
+    except _entries.InvalidMcpServers as error:
         servers = {}
         yield Finding(_SERVERS, "error", _shorten(error.message, _SERVERS))
     yield from _check_services(settings, services)
@@ -55,7 +63,7 @@ def _shorten(text: str, setting: str) -> str:
     return text.removeprefix(setting).lstrip(" ,:")
 
 
-def _check_services(settings: Settings, services: Mapping[str, ServiceEntry]) -> Iterator[Finding]:
+def _check_services(settings: Settings, services: "Mapping[str, _services.ServiceEntry]") -> Iterator[Finding]:
     secrets = secrets_in(settings.secrets_dir)
     for name, entry in services.items():
         credentials = entry.auth.values() if isinstance(entry.auth, Mapping) else (entry.auth,)
@@ -73,7 +81,7 @@ def _find_lack(credential: object, settings: Settings, secrets: Callable[[str], 
     return None
 
 
-def _check_servers(settings: Settings, servers: Mapping[str, UpstreamEntry]) -> Iterator[Finding]:
+def _check_servers(settings: Settings, servers: "Mapping[str, _entries.UpstreamEntry]") -> Iterator[Finding]:
     if settings.secrets_keys:
         return
     for name, entry in servers.items():
@@ -98,9 +106,11 @@ _MAKES_TOOLS = re.compile(
 def find_unread(places: Iterable[str]) -> list[Finding]:
     """List the files in these folders that import tool decorators or classes, and were not loaded."""
     folders = [path for place in places if (path := Path(resolve_place(place)).resolve()).is_dir()]
+    found = {file: None for folder in folders for file in _list_below(folder) if _makes_tools(file)}
+    if not found:  # As mostly, so that no module's file needs to be looked for.
+        return []
     loaded = {os.path.realpath(file) for it in list(sys.modules.values()) if (file := getattr(it, "__file__", None))}
-    found = {file: None for folder in folders for file in _list_below(folder) if str(file) not in loaded}
-    return [_make_finding(file) for file in found if _makes_tools(file)]
+    return [_make_finding(file) for file in found if str(file) not in loaded]
 
 
 def _make_finding(file: Path) -> Finding:

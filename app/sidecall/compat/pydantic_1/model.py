@@ -16,7 +16,7 @@ from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
 from sidecall.kernel.schema.injections import find_marker, plan_injections
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.signature import Signature
+from sidecall.kernel.schema.signature import Signature, is_builtin
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"
 
@@ -54,6 +54,8 @@ def adapt_v1_annotations(signature: Signature, where: str) -> Signature:
 
 
 def _adapt_parameter(parameter: Parameter, where: str) -> Parameter:
+    if is_builtin(parameter.annotation):
+        return parameter
     annotation = _adapt(parameter.annotation)
     v1_type = _find_v1_type(annotation)
     if v1_type is not None and find_marker(annotation) is None:

@@ -105,7 +105,7 @@ class OptionFields(BaseModel, defer_build=True):
         _refuse_unfit(self)
         if self.retry is not None and not (self.annotations and self.annotations.idempotent):
             raise InvalidToolOption("option `retry` is for tools with annotations=ToolAnnotations(idempotent=True).")
-        given = {field.name: getattr(self, field.name) for field in fields(ToolOptions) if field.init}
+        given = {name: getattr(self, name) for name in _NAMES}
         made = {
             **given,
             "handle_validation_error": self.handle_validation_error or False,
@@ -128,6 +128,7 @@ class OptionFields(BaseModel, defer_build=True):
         return ToolOptions(**made)
 
 
+_NAMES = tuple(field.name for field in fields(ToolOptions) if field.init)
 _ERROR_FUNCTIONS = ("failure_error_function", "timeout_error_function")
 
 

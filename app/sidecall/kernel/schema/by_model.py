@@ -18,7 +18,7 @@ from sidecall.kernel.core.tool import DEEPEST, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
-from sidecall.kernel.schema.references import inline_references, walk
+from sidecall.kernel.schema.references import inline_references, list_schemas
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.later import Later
 
@@ -169,8 +169,15 @@ class ModelArgsSchema:
             return None
 
 
+_METHODS = {kind: made.__name__ for kind, made in GenerateJsonSchema().build_schema_type_to_method().items()}
+
+
 class _Generator(GenerateJsonSchema):
     """Schema generator that drops unserializable defaults without a warning on the author's terminal."""
+
+    def build_schema_type_to_method(self) -> dict[Any, Any]:
+        """Bind the methods, whose names are looked for once: each tool has a generator."""
+        return {kind: getattr(self, name) for kind, name in _METHODS.items()}
 
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  pydantic's
 
@@ -212,7 +219,7 @@ def render_type(adapter: TypeAdapter[Any]) -> Schema:
     return require_tags(strip_titles(adapter.json_schema(by_alias=True, schema_generator=_Generator)))
 
 
-def make_args_schema(
+def make_args_schema(  # noqa: PLR0913  what is known of a model before it is compiled
     model: type[BaseModel],
     fields: Mapping[str, str],
     hidden: frozenset[str],
@@ -220,6 +227,7 @@ def make_args_schema(
     forbidden: frozenset[str] = frozenset(),
     *,
     drops_unknown: bool = False,
+    said: Schema | None = None,
 ) -> ModelArgsSchema:
     """Compile a model, so that no work is left for calls.
 
@@ -230,10 +238,11 @@ def make_args_schema(
         catch_all: The function's `**kwargs`, if the model is made for it.
         forbidden: Names that must not come in through `catch_all`.
         drops_unknown: Whether the function does not take what the model leaves open.
+        said: Its JSON Schema, where that is known already.
     """
     names = {name: _list_names(model, name) for name in model.model_fields}
     reserved = frozenset(name for field in hidden for name in (field, *names[field]))
-    json_schema = render_schema(model, reserved)
+    json_schema = render_schema(model, reserved) if said is None else said
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
     flat = inline_references(json_schema)
     shown = tuple(flat["properties"])
@@ -278,7 +287,7 @@ def _choose_json_mode(core_schema: str) -> JsonMode:
 
 def _choose_unknown_mode(schema: Schema) -> UnknownMode:
     """Choose how unknown names are found; pydantic would close all objects, even those with free keys."""
-    objects = [node for _, node in walk(schema) if "properties" in node]
+    objects = [node for node in list_schemas(schema) if "properties" in node]
     is_open = [bool(node.get("additionalProperties")) for node in objects]
     if not any(is_open):
         return "forbid"

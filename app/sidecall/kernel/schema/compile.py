@@ -25,7 +25,7 @@ from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring
 from sidecall.kernel.schema.forms.definitions import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
-from sidecall.kernel.schema.infer import infer_args_schema
+from sidecall.kernel.schema.infer import JSON_TYPES, infer_args_schema
 from sidecall.kernel.schema.injections import plan_injections
 from sidecall.kernel.schema.models import adapt_annotations, adopt_args_schema, open_model
 from sidecall.kernel.schema.references import inline_references
@@ -196,16 +196,12 @@ def _make_output_schema(returns: Any) -> Schema | None:
     """Render the result's schema; None if the annotation says nothing that JSON Schema can express."""
     if returns is EMPTY or returns is Any or is_command_type(returns) or is_native_type(returns):
         return None
-    if isinstance(returns, type) and returns in _PLAIN:
-        return {"type": _PLAIN[returns]}
+    if isinstance(returns, type) and returns in JSON_TYPES:
+        return {"type": JSON_TYPES[returns]}
     try:
         return inline_references(strip_titles(TypeAdapter(returns).json_schema(mode="serialization")))
     except PydanticUserError:
         return None
-
-
-# What most tools return, said as pydantic says it.
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def _read_docstring(where: str, texts: DescriptionTexts, names: tuple[str, ...]) -> Docstring:

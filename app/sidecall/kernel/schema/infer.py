@@ -1,6 +1,7 @@
 """Make the pydantic model of a tool's arguments from its signature."""
 
 import inspect
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -21,12 +22,14 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from sidecall.kernel.core.errors import SchemaInferenceError
-from sidecall.kernel.core.tool import EMPTY, Parameter
+from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
 from sidecall.kernel.schema.infinite import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation
+from sidecall.kernel.schema.signature import is_builtin
 
-_PLAIN = frozenset((str, int, float, bool))
+# What most tools take and return, said as pydantic says it.
+JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _VALIDATING = ConfigDict(validate_default=True)
 _FREE = "Further arguments, each under its own name beside the others."
 _UNPACKED = (
@@ -71,7 +74,9 @@ def infer_args_schema(
         if converted:
             fields |= {name: (fields[name][0], value) for name, value in converted.items()}
             model = _create(base, fields)
-        made = make_args_schema(model, {f"p{i}": p.name for i, p in enumerate(named)}, frozenset(), catch_all, injected)
+        names = {f"p{i}": p.name for i, p in enumerate(named)}
+        said = None if catch_all is not None or converted else _say_plainly(named, descriptions, forbid_unknown)
+        made = make_args_schema(model, names, frozenset(), catch_all, injected, said=said)
     except (PydanticUserError, TypeError, ValidationError):
         for parameter, (name, field) in zip(named, fields.items(), strict=True):
             _check(where, parameter, base, {name: field})
@@ -107,6 +112,35 @@ def _make_error(where: str, parameter: Parameter, error: object) -> SchemaInfere
     return SchemaInferenceError(f"{where}: parameter `{parameter.name}`: {reason} To mend it, {_ADVICE}.")
 
 
+def _say_plainly(
+    parameters: Iterable[Parameter], descriptions: Mapping[str, str], forbid_unknown: bool
+) -> Schema | None:
+    """Say parameters of plain types in JSON Schema, for which pydantic takes longest; None where one has another."""
+    properties: Schema = {}
+    required = []
+    for it in parameters:
+        kind, default = it.annotation, it.default
+        if not _is_plain(it):
+            return None
+        if default is EMPTY:
+            required.append(it.name)
+        properties[it.name] = {
+            **({} if default is EMPTY else {"default": default}),
+            **({"description": descriptions[it.name]} if descriptions.get(it.name) else {}),
+            "type": JSON_TYPES[kind],
+        }
+    closed = {"additionalProperties": False} if forbid_unknown else {}
+    return {"type": "object", "properties": properties, **({"required": required} if required else {}), **closed}
+
+
+def _is_plain(parameter: Parameter) -> bool:
+    """Return whether a parameter is of a plain type alone, and so is its default."""
+    kind, default = parameter.annotation, parameter.default
+    if not is_builtin(kind) or kind not in JSON_TYPES or parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        return False
+    return default is EMPTY or (type(default) is kind and (kind is not float or math.isfinite(default)))
+
+
 def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """Validate the defaults, and return those that change when converted to the field's type."""
     # A factory is not called: it may open something.
@@ -125,7 +159,7 @@ def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
 def _surely_fits(field: FieldInfo) -> bool:
     """Return whether a default is of a plain type that the field has without any condition, as most are."""
     kind = type(field.default)
-    return kind is field.annotation and kind in _PLAIN and not field.metadata
+    return kind is field.annotation and kind in JSON_TYPES and not field.metadata
 
 
 def _is_converted(value: Any, default: Any) -> bool:
@@ -182,6 +216,9 @@ def _make_field(where: str, parameter: Parameter, documented: str | None) -> tup
     The description is the docstring's, else the first text in Annotated, else the Field's, as in both SDKs.
     """
     annotation, default = _read_declaration(parameter)
+    if is_builtin(annotation) and (default is EMPTY or type(default) is annotation):  # As most are: no more is said.
+        given = ... if default is EMPTY else default
+        return annotation, Field(given, description=documented or None, validation_alias=parameter.name)
     merged = FieldInfo.from_annotation(annotation)
     added: dict[str, Any] = {
         "description": documented or _find_text(parameter.annotation) or merged.description,

@@ -43,6 +43,7 @@ from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
 from sidecall.kernel.ports.tenant_store import Store
 from sidecall.kernel.ports.workspaces import ConversationFolder
+from sidecall.kernel.schema.signature import is_builtin
 
 ForeignMarker = Literal["context", "call_id", "state", "store"]
 
@@ -183,6 +184,8 @@ def plan_injections(parameters: Iterable[Parameter]) -> tuple[Injection, ...]:
 def _find_marker_of(parameter: Parameter) -> InjectedToolArg | type[ToolContext] | None:
     if parameter.name in _NAMED and parameter.annotation in _UNTYPED:
         return FromFunction(_NAMED[parameter.name])
+    if is_builtin(parameter.annotation):
+        return None
     try:
         return find_marker(parameter.annotation)
     except SchemaInferenceError as error:

@@ -1,9 +1,7 @@
 """Find what models and providers will reject or misread."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Literal
 
 from sidecall.kernel.core.tool import CompiledTool, Schema
@@ -12,13 +10,15 @@ from sidecall.kernel.schema.forms.anthropic import find_own_obstacles
 from sidecall.kernel.schema.forms.definitions import KEY, choose_keys
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
+from sidecall.kernel.schema.near_names import find_near_names
 from sidecall.kernel.schema.references import walk
 
 Level = Literal["error", "warning", "note"]
 
 # OpenAI refuses longer ones with 400.
 _MAX_DESCRIPTION = 1024
-_NEAR = 0.88
+# Names that are said to be almost the same as one.
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _name_unmet(tool: CompiledTool) -> Iterator[str]:
 
 
 def _find_near_duplicates(tools: Sequence[CompiledTool]) -> Iterator[Finding]:
-    for one, other in combinations(tools, 2):
-        pair = one.name.lower().replace("-", "_"), other.name.lower().replace("-", "_")
-        if difflib.SequenceMatcher(None, *pair).ratio() >= _NEAR:
-            yield Finding(other.name, "warning", f"is named almost like `{one.name}`; models mix them up")
+    for name, near in find_near_names([tool.name for tool in tools]):
+        more = f" and {len(near) - _MOST_NAMED} more" if len(near) > _MOST_NAMED else ""
+        shown = ", ".join(f"`{other}`" for other in near[:_MOST_NAMED])
+        yield Finding(name, "warning", f"is named almost like {shown}{more}; models mix them up")

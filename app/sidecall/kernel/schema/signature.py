@@ -2,11 +2,11 @@
 
 import functools
 import inspect
+import os
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from sidecall.kernel.core.tool import EMPTY, Bound, Parameter
@@ -46,6 +46,11 @@ def read_signature(function: Callable[..., Any]) -> Signature:
     hidden = [Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, Bound], None) for name in bound]
     parameters = tuple(sorted([*free, *hidden], key=lambda parameter: parameter.kind))
     return Signature(parameters, target if inspect.isclass(target) else hints.get("return", EMPTY))
+
+
+def is_builtin(annotation: Any) -> bool:
+    """Return whether an annotation is a type of Python's own, such as `str`, in which no library has put anything."""
+    return type(annotation) is type and annotation.__module__ == "builtins"
 
 
 def unwrap(function: Any) -> Any:
@@ -125,6 +130,5 @@ def find_source(function: Any) -> str:
     if code is None:
         target = target if inspect.isclass(target) else type(target)
         return f"{getattr(target, '__module__', '?')}.{target.__qualname__}"
-    path = Path(code.co_filename)
-    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    return f"{shown}:{code.co_firstlineno}"
+    # Not with pathlib, which takes as long as all else that is read of a function.
+    return f"{code.co_filename.removeprefix(os.path.join(os.getcwd(), ''))}:{code.co_firstlineno}"

@@ -6,6 +6,7 @@ from typing import Any
 
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.tool import Parameter
+from sidecall.kernel.schema.signature import is_builtin
 
 _FIELD = "write pydantic's Field(...), which takes the same descriptions and bounds"
 _CONTEXT = "take a parameter of type ToolContext, which has the headers, the caller, and what the program sent beside"
@@ -38,6 +39,8 @@ def refuse_web_parameters(where: str, parameters: Iterable[Parameter]) -> None:
         SchemaInferenceError: There is one; the message says what does instead.
     """
     for parameter in parameters:
+        if is_builtin(parameter.annotation) and is_builtin(type(parameter.default)):
+            continue
         for part in (parameter.default, *_list_parts(parameter.annotation)):
             name = _find_name(part)
             if name is not None:

@@ -1,11 +1,14 @@
 """Whether a tool asks a person while it runs is seen in its code."""
 
 import functools
-from types import ModuleType
+import json
+import sys
+from types import FrameType, ModuleType
+from typing import Any
 
 import pytest
 
-from sidecall.kernel.ports.approvals.questions import asks_inside
+from sidecall.kernel.ports.approvals.questions import Questions, asks_inside
 
 PLAIN = """
 from sidecall import ApprovalRequired
@@ -149,3 +152,32 @@ def test_what_a_function_reaches_decides(source: str, expected: bool) -> None:
 
     assert asks_inside(module.run) is expected
     assert asks_inside(functools.partial(module.run, 1)) is expected
+
+
+def _count_followed(tools: int) -> int:
+    """Count the calls of functions in which tools that name nothing of their module are looked through."""
+    module = {"__name__": "many", "WORDS": "some words", "json": json}
+    exec(
+        "\n".join(f"def tool_{number}(text: str):\n    return json.dumps([WORDS, text])" for number in range(tools)),
+        module,
+    )
+    functions = [value for name, value in module.items() if name.startswith("tool_")]
+    questions, calls = Questions(), 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    questions.asks_inside(functions[0])
+    sys.setprofile(note)
+    try:
+        assert not any(questions.asks_inside(function) for function in functions)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_what_names_nothing_is_passed_over_in_a_few_steps() -> None:
+    """However many tools there are in a module, so that their list for MCP takes no longer than for others."""
+    assert _count_followed(200) / 200 < 9
+    assert _count_followed(2_000) / 2_000 < 9

@@ -3,12 +3,14 @@
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
 # Attributes of decorators and tools that hold the wrapped function.
 _INNER = ("__wrapped__", "func", "coroutine")
+# Values of which a function may name any. With a module it also names what it takes from there.
+_SILENT = frozenset((ModuleType, str, int, float, bytes, type(None)))
 
 
 def asks_inside(function: Callable[..., Any]) -> bool:
@@ -25,11 +27,24 @@ class Questions:
 
     def __init__(self) -> None:
         self._marked: dict[int, bool] = {}
+        self._telling: dict[int, frozenset[str]] = {}
 
     def asks_inside(self, function: Callable[..., Any]) -> bool:
         """Return whether a function asks; so long as it is used, modules must not change."""
+        if self._is_silent(function):
+            return self._is_marked(function.__globals__)
         begun = list(_find_functions([function], None))
         return _reach_question(begun) or any(self._is_marked(one.__globals__) for one in begun)
+
+    def _is_silent(self, function: Callable[..., Any]) -> TypeGuard[FunctionType]:
+        """Return whether a function holds nothing and names nothing that could ask, as most; the rest is followed."""
+        if type(function) is not FunctionType or function.__dict__ or function.__closure__:
+            return False
+        module = function.__globals__
+        if id(module) not in self._telling:
+            named = (name for name, value in module.items() if type(value) not in _SILENT)
+            self._telling[id(module)] = frozenset((*named, ApprovalRequired.__name__, _INTERRUPT[1]))
+        return self._telling[id(module)].isdisjoint(_list_names(function.__code__))
 
     def _is_marked(self, module: Mapping[str, Any]) -> bool:
         if id(module) not in self._marked:

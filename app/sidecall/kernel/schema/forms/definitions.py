@@ -21,7 +21,7 @@ from sidecall.kernel.schema.forms.anthropic import (
 from sidecall.kernel.schema.forms.gemini import to_gemini
 from sidecall.kernel.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
-from sidecall.kernel.schema.references import map_children, walk
+from sidecall.kernel.schema.references import list_schemas, map_children
 from sidecall.kernel.suggest.fuzzy_match import find_same
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
@@ -271,7 +271,7 @@ def find_mirrored(where: str, schema: ArgsSchema) -> Mapping[bytes, tuple[str, .
         SchemaInferenceError: Clients would refuse the tool for one of them.
     """
     listed = schema.flat
-    said = sum(_KEYWORD in node for _, node in walk(listed))
+    said = sum(_KEYWORD in node for node in list_schemas(listed))
     if not said:
         return {}
     found: dict[bytes, tuple[str, ...]] = {}

@@ -1,0 +1,56 @@
+"""Build the pipeline alone, for calls without a server: nothing that only a server needs is loaded."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sidecall.composition.executors import build_executors
+from sidecall.composition.features import Features, choose_features
+from sidecall.composition.requirements import settle_settings
+from sidecall.composition.stages import default_stages
+from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.sandbox.late import LateSandboxExecutor
+from sidecall.features.store.memory_store import MemoryItems
+from sidecall.features.workspaces.limits import WorkspaceLimits
+from sidecall.features.workspaces.workspaces import Expiry, Workspaces
+from sidecall.kernel.core.invocation import CallServices
+from sidecall.kernel.executors.table import close_all
+from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.registry import Registry
+from sidecall.settings import Settings
+
+
+@asynccontextmanager
+async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
+    """Build only the pipeline; what it keeps is in memory, and its executors are closed afterwards."""
+    there, off = choose_features(settings)
+    settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
+    features.hold_tools()
+    executors = dict(build_executors(settings))
+    sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")
+    assert isinstance(sandbox, LateSandboxExecutor)
+    try:
+        contents = MemoryContents(
+            settings.artifact_ttl, settings.max_artifact_bytes, quota=settings.max_artifact_bytes_per_caller
+        )
+        items = ItemStore(MemoryItems(settings.max_store_bytes, settings.max_item_bytes))
+        services = CallServices(
+            items if features.has("store") else None,
+            secrets_in(settings.secrets_dir),
+            contents=contents if features.has("contents") else None,
+            sandbox=sandbox.sandbox if features.has("sandbox") else None,
+            workspaces=build_workspaces(settings) if features.has("workspaces") else None,
+        )
+        stages = default_stages(executors, MemoryApprovals(settings.approval_ttl, settings.max_approvals))
+        yield Pipeline(registry, stages, settings.tool_timeout, services)
+    finally:
+        await close_all(executors)
+
+
+def build_workspaces(settings: Settings) -> Workspaces:
+    """Build the store of workspaces; folders are made on first use."""
+    most = settings.workspace_max_bytes, settings.workspace_max_file_bytes, settings.workspace_max_entries
+    expiry = Expiry(settings.workspace_idle_ttl, settings.workspace_ttl)
+    return Workspaces(settings.workspace_dir, WorkspaceLimits(*most), expiry, settings.max_workspaces)
