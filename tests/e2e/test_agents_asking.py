@@ -10,6 +10,8 @@ from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import paying, refunding
 from tests.kit.servers import Server
 
+pytestmark = pytest.mark.usefixtures("origin_of_agents")
+
 DESK_TOOLS = '''
 from typing import Annotated, Any
 
