@@ -3,6 +3,7 @@
 import argparse
 import http.client
 import json
+import queue
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from trials.judging import milliseconds, percentile
 _PATIENCE = 120.0
 _CALL = '{"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1"}'
 _JSON = {"Content-Type": "application/json"}
+_MORE = "more\n"
 
 
 @dataclass
@@ -62,6 +64,14 @@ class Witness:
         self._process.stdout.readline()  # The first question is answered.
         return self.seen
 
+    def look(self) -> Seen:
+        """Return what was seen since entering or the last look; the first question of what is seen next is answered."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(_MORE)
+        self._process.stdin.flush()
+        return Seen(**json.loads(self._process.stdout.readline()))
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -85,6 +95,12 @@ class _Asking:
             self.seen.failures.append(type(error).__name__)
             self._hang_up()
         self.seen.seconds.append(time.perf_counter() - began)
+
+    def tell(self) -> str:
+        """Say what was seen, as JSON, once the first question of what is seen next is answered."""
+        seen, self.seen = self.seen, Seen()
+        self.ask()
+        return json.dumps(asdict(seen))
 
     def _ask(self) -> None:
         if self._connection is None:
@@ -110,13 +126,14 @@ class _Asking:
             self._connection = None
 
 
-def _until_told(enough: threading.Event) -> None:
-    sys.stdin.readline()
-    enough.set()
+def _read_lines(lines: queue.SimpleQueue[str]) -> None:
+    for line in sys.stdin:
+        lines.put(line)
+    lines.put("")
 
 
 def main() -> None:
-    """Ask until a line comes in, and then say what was seen."""
+    """Ask until a line comes in, and then say what was seen; the line `more` is answered amid the questions."""
     parser = argparse.ArgumentParser(prog="python -m trials.witness", description=__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("every", type=float)
@@ -124,13 +141,18 @@ def main() -> None:
     parser.add_argument("--calling", action="store_true")
     options = parser.parse_args()
     asking = _Asking(options)
-    enough = threading.Event()
+    lines = queue.SimpleQueue[str]()
     asking.ask()
     print("asking", flush=True)
-    threading.Thread(target=_until_told, args=(enough,), daemon=True).start()
-    while not enough.wait(options.every):
-        asking.ask()
-    print(json.dumps(asdict(asking.seen)), flush=True)
+    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+    line = _MORE
+    while line == _MORE:
+        try:
+            line = lines.get(timeout=options.every)
+        except queue.Empty:
+            asking.ask()
+        else:
+            print(asking.tell(), flush=True)
 
 
 if __name__ == "__main__":

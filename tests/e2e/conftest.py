@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.environments import ROOT
+from tests.e2e.agents import origin_of_agents
 from tests.e2e.hub import TOOLS, Hub
 from tests.e2e.installed import installed_python, wheel
 from tests.kit.collector import Collector, collecting
@@ -15,7 +16,7 @@ from tests.kit.servers import Server, end, launch_with, start
 
 Serve = Callable[..., Server]
 
-__all__ = ["installed_python", "origin", "wheel"]
+__all__ = ["installed_python", "origin", "origin_of_agents", "wheel"]
 
 
 @contextmanager

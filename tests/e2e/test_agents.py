@@ -10,6 +10,8 @@ from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import ScriptedModel, never_done, repairing, running_model
 from tests.kit.servers import CLIENT, Server
 
+pytestmark = pytest.mark.usefixtures("origin_of_agents")
+
 AGENTS = ["agent_openai.py", "agent_langchain.py"]
 MISNAMED = "expresion: There is no such argument; did you mean expression?"
 NOBODY_LISTENS = "http://127.0.0.1:9"
@@ -67,7 +69,7 @@ CONVERSATION = [
 
 
 @pytest.fixture(scope="module")
-def runs(shipped: Server) -> dict[str, Run]:
+def runs(shipped: Server, origin_of_agents: None) -> dict[str, Run]:
     """Run each agent once with a model that gets a call wrong and repairs it."""
     return {agent: run_agent(agent, repairing, shipped.url) for agent in AGENTS}
 

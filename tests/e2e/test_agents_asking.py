@@ -9,6 +9,8 @@ from tests.e2e.conftest import Serve
 from tests.e2e.scripted_openai import paying, refunding
 from tests.kit.servers import CLIENT, Server
 
+pytestmark = pytest.mark.usefixtures("origin_of_agents")
+
 DESK_TOOLS = '''
 from typing import Annotated, Any
 

@@ -21,6 +21,11 @@ from sidecall.kernel.executors.process import fork_server_process
 
 # The environment variable with the socket of the fork server, set for tests that may fork servers.
 ADDRESS = "ORIGIN_OF_SERVERS"
+# Runs a file as `python FILE ARGUMENTS` does.
+_RUN_FILE = (
+    "import os, runpy, sys; del sys.argv[0]; sys.path.insert(0, os.path.dirname(sys.argv[0])); "
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
 # Has the coverage of a process measured: of each that is forked, not of what forks them.
 _MEASURED = "COVERAGE_PROCESS_CONFIG"
 
@@ -109,21 +114,37 @@ def run_sidecall(
     *arguments: str, cwd: Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run `sidecall`, which is expected to end, as a process that is forked; the fixture `origin` has to be there."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err, open(os.devnull) as nothing:
-        given = {0: nothing.fileno(), 1: out.fileno(), 2: err.fileno()}
-        asked = os.environ if environment is None else environment
-        code = Origin(os.environ[ADDRESS]).fork(None, arguments, cwd, asked, given).wait(60)
+    asked = os.environ if environment is None else environment
+    return _run(Origin(os.environ[ADDRESS]), None, arguments, cwd, asked)
+
+
+def run_file(
+    origin: Origin, file: Path, *arguments: str, environment: Mapping[str, str], typed: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of Python, which is expected to end, with a text as its standard input."""
+    return _run(origin, _RUN_FILE, (str(file), *arguments), ROOT, environment, typed)
+
+
+def _run(
+    origin: Origin, code: str | None, arguments: Sequence[str], cwd: Path, asked: Mapping[str, str], typed: str = ""
+) -> subprocess.CompletedProcess[str]:
+    with ExitStack() as stack:
+        said, out, err = (stack.enter_context(tempfile.TemporaryFile("w+")) for _ in range(3))
+        said.write(typed)
+        said.seek(0)
+        given = {0: said.fileno(), 1: out.fileno(), 2: err.fileno()}
+        exit_code = origin.fork(code, arguments, cwd, asked, given).wait(60)
         printed = [(file.seek(0), file.read())[1] for file in (out, err)]
-    return subprocess.CompletedProcess(arguments, code, *printed)
+    return subprocess.CompletedProcess(arguments, exit_code, *printed)
 
 
 @contextmanager
-def originating(folder: Path) -> Iterator[str]:
-    """Run what servers are forked from; give the address of its socket, in a folder."""
+def originating(folder: Path, *modules: str) -> Iterator[str]:
+    """Run what servers are forked from, or programs that import these modules; give its address, in a folder."""
     address = folder / "origin"
     environment = {name: value for name, value in plain_environment().items() if name != _MEASURED}
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.kit.origin", str(address)],
+        [sys.executable, "-m", "tests.kit.origin", str(address), *modules],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.PIPE,

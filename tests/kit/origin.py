@@ -1,7 +1,8 @@
 """The process from which test programs are forked, with all imports done.
 
-Run with the path of a socket. A client sends descriptors and, in one line of JSON, what to start with them; it gets the
-process id, and later the exit code. The process ends with its standard input.
+Run with the path of a socket, and with the modules to import where programs are forked that are none of Sidecall's. A
+client sends descriptors and, in one line of JSON, what to start with them; it gets the process id, and later the exit
+code. The process ends with its standard input.
 """
 
 import fcntl
@@ -22,12 +23,12 @@ from typing import Any
 
 import coverage
 
-import sidecall.kernel.executors.process.inside.main  # noqa: F401  which processes of tools run
-
-# What is loaded where it is needed first.
-import_module("sidecall.kernel.schema.docstring_sections.by_griffe")
-if find_spec("sidecall.features") is not None:  # Else only processes of tools are forked.
-    import_module("tests.kit.origin_of_servers")
+# What processes of tools run, and what is loaded where it is needed first.
+_OF_TOOLS = ("sidecall.kernel.executors.process.inside.main", "sidecall.kernel.schema.docstring_sections.by_griffe")
+# Without features only processes of tools are forked.
+_OF_SERVERS = () if find_spec("sidecall.features") is None else ("tests.kit.origin_of_servers",)
+for _module in sys.argv[2:] or (*_OF_TOOLS, *_OF_SERVERS):
+    import_module(_module)
 
 # More are never sent along.
 _MOST_DESCRIPTORS = 16

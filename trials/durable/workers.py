@@ -9,7 +9,7 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,8 +41,10 @@ _ROUNDS, _CALLS, _CLIENTS = 5, 8000, 16
 
 
 def run_shortly() -> Iterator[Finding]:
-    """Try it on a small scale."""
-    yield from _under_kills(calls=60, others=20)
+    """Try it on a small scale, with calls of all kinds while each is killed once."""
+    with _serving(2) as workers:
+        counts = {_send_keyed: 60, _decide: 20, _run_jobs: 20}
+        yield uvloop.run(_try_some(workers, "60 calls with a key, 20 approvals and 20 jobs at once", counts))
     yield from _hear_each_other(3, _PLACES[:1])
 
 
@@ -149,7 +151,7 @@ def _under_kills(calls: int, others: int) -> Iterator[Finding]:
             (f"{others:,} approvals, each decided on another connection", others, _decide),
             (f"{others:,} jobs, each asked for on other connections until it has ended", others, _run_jobs),
         ):
-            yield uvloop.run(_try_one(workers, what, count, trial))
+            yield uvloop.run(_try_some(workers, what, {trial: count}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +166,17 @@ class _Report:
 _Trial = Callable[[_Clients, int], Awaitable[_Report]]
 
 
-async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> Finding:
+async def _try_some(workers: _Workers, what: str, counts: Mapping[_Trial, int]) -> Finding:
     limits = httpx.Limits(max_keepalive_connections=0)
     async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE, limits=limits) as client:
         clients = _Clients(workers.server.url, client)
-        waiting: list[int] = []
+        waiting: list[tuple[_Trial, int]] = []
         told: list[_Report] = []
 
         async def send_some() -> None:
             while waiting:
-                told.append(await trial(clients, waiting.pop()))
+                trial, number = waiting.pop()
+                told.append(await trial(clients, number))
                 await asyncio.sleep(random.uniform(0, 0.02))
 
         kills: Sequence[Callable[[], Awaitable[None]]] = (
@@ -181,8 +184,11 @@ async def _try_one(workers: _Workers, what: str, count: int, trial: _Trial) -> F
             workers.kill_writer,
             partial(workers.kill, 0),
         )
-        for number, kill in enumerate(kills):
-            waiting += range(number, count, len(kills))
+        for first, kill in enumerate(kills):
+            waiting += [
+                (trial, number) for trial, count in counts.items() for number in range(first, count, len(kills))
+            ]
+            random.shuffle(waiting)
             enough = len(waiting) // 2
             sending = asyncio.gather(*(send_some() for _ in range(_LINES)))
             while len(waiting) > enough:  # noqa: ASYNC110  nobody tells

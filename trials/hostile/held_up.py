@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from tests.kit.postgres import find_programs, running
-from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.hostile.holding import answers, bodies, headers, kept, listings
 from trials.hostile.holding.case import Case
@@ -71,20 +70,21 @@ def do_all(
         with (
             serving(tools, **wanted) as server,
             httpx.Client(base_url=server.url, trust_env=False, timeout=120) as client,
+            (witness := Witness(server.port, _EVERY)),
         ):
             for case in cases:
-                found = [_do(server, client, case)]
+                found = [_do(witness, client, case)]
                 while len(found) < times and found[-1][1] > _WELL_WITHIN:
-                    found.append(_do(server, client, case))
+                    found.append(_do(witness, client, case))
                 waited, held, status = min(found, key=lambda one: one[1])
                 yield case, waited, held, status
 
 
-def _do(server: Server, client: httpx.Client, case: Case) -> tuple[float, float, int]:
+def _do(witness: Witness, client: httpx.Client, case: Case) -> tuple[float, float, int]:
     _ask_lag(client)
-    with Witness(server.port, _EVERY) as seen:
-        answer = case.ask(client)
-    return seen.worst, _ask_lag(client), answer.status_code
+    witness.look()
+    answer = case.ask(client)
+    return witness.look().worst, _ask_lag(client), answer.status_code
 
 
 def _ask_lag(client: httpx.Client) -> float:
