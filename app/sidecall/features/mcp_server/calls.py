@@ -28,6 +28,7 @@ from sidecall.kernel.core.messages import (
     ContentBlock,
     ToolCall,
     ToolMessage,
+    find_artifact,
     find_beside,
     find_note,
     find_origin,
@@ -173,7 +174,7 @@ def _make_result(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
         "content": write_blocks(message),
         "isError": message.status == "error",
         "resultType": "complete",
-        "_meta": write_meta(asked, {"id": message.id, **message.response_metadata}, message.artifact),
+        "_meta": write_meta(asked, {"id": message.id, **message.response_metadata}, find_artifact(message)),
     }
     _add_value(parts, message, result)
     return result

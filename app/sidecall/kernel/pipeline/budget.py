@@ -8,12 +8,21 @@ from pydantic_core import to_json
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.messages import ABSENT, Content, ContentBlock, ToolMessage, find_value, keep_value
+from sidecall.kernel.core.messages import (
+    ABSENT,
+    Content,
+    ContentBlock,
+    ToolMessage,
+    find_artifact,
+    find_value,
+    keep_value,
+)
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.json_data.to_json import too_large
+from sidecall.kernel.json_data.written import is_written
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
 Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
@@ -58,7 +67,7 @@ class Budget:
         share = invocation.open_share() if (size := _estimate(message)) > SMALL else invocation.share
         if share is not None:
             share.grow_to(size)
-        artifact = await self._measure(invocation, message.artifact)
+        artifact = await self._measure(invocation, find_artifact(message))
         whole = message.content if isinstance(message.content, str) else await self._write(message.content)
         size = _size(whole)
         if size > most:
@@ -73,8 +82,8 @@ class Budget:
         if artifact is None or self._results is None:
             return 0
         if invocation.tool.executor in ELSEWHERE:  # Which has looked before it sent one.
-            return estimate_size(artifact)
-        size = len(await self._write(artifact))
+            return _estimate_part(artifact)
+        size = artifact.size if is_written(artifact) else len(await self._write(artifact))
         if size > self._results.most:
             raise too_large(invocation.tool.name, "an artifact", size, self._results.most)
         return size
@@ -112,7 +121,12 @@ class Budget:
 
 
 def _estimate(message: ToolMessage) -> int:
-    return estimate_size(message.content) + (0 if message.artifact is None else estimate_size(message.artifact))
+    artifact = find_artifact(message)
+    return estimate_size(message.content) + (0 if artifact is None else _estimate_part(artifact))
+
+
+def _estimate_part(value: Any) -> int:
+    return value.size if is_written(value) else estimate_size(value)
 
 
 async def _cut_content(content: Content, most: int, where: str) -> Content:
