@@ -42,7 +42,8 @@ def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
                 return True
             inside = look_into(item)
             left -= len(inside)
-            pending.extend(inside)
+            if left >= 0:
+                pending.extend(inside)
         if left < 0:
             return True
     return False

@@ -20,7 +20,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import too_large
 from sidecall.kernel.json_data.written import is_written
 
@@ -69,7 +69,8 @@ class Budget:
             share.grow_to(size)
         artifact = await self._measure(invocation, find_artifact(message))
         whole = message.content if isinstance(message.content, str) else await self._write(message.content)
-        size = _size(whole)
+        is_long = len(whole) > LONGEST and not (isinstance(whole, bytes) or whole.isascii())
+        size = await RESULTS.run(_size, whole) if is_long else _size(whole)
         if size > most:
             await self._cut(invocation, message, whole, most)
         if share is not None and (together := self._find_excess(share, artifact + self._count(message, size, most))):
@@ -131,7 +132,8 @@ def _estimate_part(value: Any) -> int:
 
 async def _cut_content(content: Content, most: int, where: str) -> Content:
     if isinstance(content, str):
-        return _cut_text(content, most, where)
+        is_long = len(content) > LONGEST
+        return await RESULTS.run(_cut_text, content, most, where) if is_long else _cut_text(content, most, where)
     if is_bulky(content):
         return await RESULTS.run(_cut_parts, content, most, where)
     return _cut_parts(content, most, where)
@@ -203,7 +205,9 @@ def _cut_text(text: str, most: int, where: str) -> str:
 
 def _size(text: str | bytes) -> int:
     """Count the UTF-8 bytes of a text."""
-    return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
+    if isinstance(text, bytes) or text.isascii():
+        return len(text)
+    return sum(len(text[begin : begin + LONGEST].encode()) for begin in range(0, len(text), LONGEST))
 
 
 def _note(size: int, where: str) -> str:
