@@ -17,6 +17,14 @@ _FRESH_FOR = 60_000
 CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
 
 
+_ASKED = frozenset((CALL, ARTIFACT))
+
+
+def asks_for_more(asked: Mapping[str, Any]) -> bool:
+    """Return whether a request's `_meta` asks for more than its result."""
+    return not _ASKED.isdisjoint(asked)
+
+
 def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any = None) -> dict[str, Any]:
     """Write the `_meta` of a result; call and artifact only as the request's `_meta` asks."""
     meta: dict[str, Any] = {**META}

@@ -136,6 +136,8 @@ _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
 
 _ARGUMENT = b"mcp-param-"
 
+_MODERN, _CALL = MODERN.encode(), b"tools/call"
+
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
 # Headers that repeat parts of a request for gateways.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -150,13 +152,29 @@ def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
     sent = headers.get(_VERSION)
     if VERSION_KEY not in message.meta and (sent is None or sent in _OLD_VERSIONS):
         return False
-    if not message.is_request:
+    if message.id is None:
         _require_known(None if sent is None else sent.decode("latin-1"))
         return True
-    require_envelope(message)
-    _compare(message, headers)
-    _require_known(message.meta[VERSION_KEY])
+    if not _is_usual(message, headers):
+        require_envelope(message)
+        _compare(message, headers)
+        _require_known(message.meta[VERSION_KEY])
     return True
+
+
+def _is_usual(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether nothing is wrong with a call of a tool: its headers say what it says, letter by letter."""
+    name = message.params.get("name")
+    return (
+        message.meta.get(VERSION_KEY) == MODERN
+        and type(message.meta.get(CAPABILITIES_KEY)) is dict
+        and headers.get(_VERSION) == _MODERN
+        and headers.get(_METHOD) == _CALL
+        and message.method == "tools/call"
+        and type(name) is str
+        and name.isascii()
+        and headers.get(_NAME) == name.encode()
+    )
 
 
 def require_envelope(message: RpcMessage) -> None:

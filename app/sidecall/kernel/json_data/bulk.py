@@ -38,7 +38,7 @@ def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
         if type(item) is str:
             left -= len(item) // _CHARACTERS
         elif type(item) not in _SCALARS:
-            if is_written(item):
+            if type(item) is WrittenJson:
                 return True
             inside = look_into(item)
             left -= len(inside)
