@@ -35,7 +35,7 @@ from sidecall.kernel.schema.forms.definitions import hash_definition, render_def
 
 def takes_user_tokens(tool: CompiledTool) -> bool:
     """Return whether a tool acts for its caller's person."""
-    return any(injection.source == "user_token" for injection in tool.injections)
+    return bool(tool.injections) and any(injection.source == "user_token" for injection in tool.injections)
 
 
 # Tools whose providers may ask a person to acknowledge a call.

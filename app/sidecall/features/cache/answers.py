@@ -15,9 +15,10 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation, new_invocation_id, open_cost
-from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, keep_value
+from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_artifact, find_value, keep_value
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.to_json import write_in_pieces
 from sidecall.kernel.pipeline.execution.first_step import make_timeout, seconds_left
 from sidecall.kernel.pipeline.format import changes_state, make_message
 
@@ -49,9 +50,9 @@ class KeptAnswer:
     async def of(cls, message: ToolMessage, notes: Sequence[str], attempts: int) -> "KeptAnswer":
         """Serialize a message."""
         value = find_value(message)
-        said = [message.content, message.artifact, message.additional_kwargs, message.status, notes]
+        said = [message.content, find_artifact(message), message.additional_kwargs, message.status, notes]
         said += [] if value is ABSENT else [value]
-        body = await RESULTS.run(to_json, said) if is_bulky(said) else to_json(said)
+        body = await RESULTS.run(write_in_pieces, said) if is_bulky(said) else to_json(said)
         return cls(body, time.monotonic(), message.status == "success", attempts)
 
     async def give(self, invocation: Invocation, told: dict[str, Any]) -> None:

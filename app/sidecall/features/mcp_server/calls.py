@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -19,8 +19,10 @@ from sidecall.features.mcp_server.questions import answer_waiting
 from sidecall.features.mcp_server.revisions import (
     HEADER_MISMATCH,
     INVALID_PARAMS,
+    META,
     RpcError,
     RpcMessage,
+    asks_for_more,
     decode_header,
     make_uri,
     write_meta,
@@ -34,6 +36,7 @@ from sidecall.kernel.core.messages import (
     ContentBlock,
     ToolCall,
     ToolMessage,
+    find_artifact,
     find_beside,
     find_note,
     find_origin,
@@ -71,13 +74,14 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
         RpcError: The message is no call, or names no tool.
         RequestError: The request is wrong.
     """
-    request = _make_request(parts, message, exchange)
-    await _compare_headers(parts, request, exchange)
+    name = message.params.get("name")
+    tool = parts.registry.get(name) if type(name) is str else None
+    request = _make_request(message, exchange, tool)
+    if tool is not None and tool.mirrored and exchange.sent is not None:
+        await _compare_headers(tool, request, exchange.sent)
     try:
-        if "requestState" in message.params:
-            answer = await resume(parts, request, message)
-        else:
-            answer = await parts.run(request)
+        came = resume(parts, request, message) if "requestState" in message.params else parts.begin(request, tool)
+        answer = came if isinstance(came, ToolMessage) else await came
     except ApprovalRequired as waiting:
         return to_json(await answer_waiting(parts, waiting.approval, message, exchange))
     finally:
@@ -86,25 +90,25 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
     return await _write(parts, answer, message.meta)
 
 
-def _find_misplaced(parts: McpParts, name: str, params: Mapping[str, Any], caller: Caller) -> str | None:
-    tool = parts.registry.get(name)
+def _find_misplaced(tool: CompiledTool | None, params: Mapping[str, Any], caller: Caller) -> str | None:
     is_known = tool is not None and is_surely_visible(tool, caller)
     known = tool.args_schema.flat.get("properties", ()) if tool is not None and is_known else ()
     return find_misplaced(params, "arguments") or find_loose(params, known, _PARAMS)
 
 
-def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> CallRequest:
+def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | None) -> CallRequest:
     name, args = message.params.get("name"), read_object(message.params.get("arguments"))
     if type(name) is not str or not (args is None or type(args) is dict):
         raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
-    if not args and (misplaced := _find_misplaced(parts, name, message.params, exchange.caller)) is not None:
+    if not args and (misplaced := _find_misplaced(tool, message.params, exchange.caller)) is not None:
         raise RpcError(INVALID_PARAMS, f"The arguments of a call stand in `arguments`, not in `{cut_name(misplaced)}`.")
     meta = message.meta
     headers, context = exchange.headers, _read_context(meta)
-    require_conversation(headers, context)
+    if context or getattr(headers, "names_origin", True):
+        require_conversation(headers, context)
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
-    call_id, known_as = _choose_id(parts, message, exchange)
+    call_id, known_as = _choose_id(tool, message, exchange)
     fields = {"name": name, "args": args or {}, "id": call_id, "type": "tool_call", "item": None}
     call = make_unchecked(ToolCall, fields)
     return CallRequest(
@@ -122,13 +126,10 @@ def _make_request(parts: McpParts, message: RpcMessage, exchange: Exchange) -> C
     )
 
 
-async def _compare_headers(parts: McpParts, request: CallRequest, exchange: Exchange) -> None:
-    tool = parts.registry.get(request.call.name)
-    if tool is None or not tool.mirrored or exchange.sent is None:
-        return
+async def _compare_headers(tool: CompiledTool, request: CallRequest, sent: Mapping[bytes, bytes]) -> None:
     # A caller who may not see the tool gets the answer for an unknown one.
     if await is_visible(tool, request.caller, request.context):
-        compare_mirrored(tool, request.call.args, exchange.sent)
+        compare_mirrored(tool, request.call.args, sent)
 
 
 def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,36 +141,48 @@ def _read_context(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     return context
 
 
-def _choose_id(parts: McpParts, message: RpcMessage, exchange: Exchange) -> tuple[str, str | None]:
-    """Choose the id of a call, and the key that identifies it while it waits.
+def _choose_id(
+    tool: CompiledTool | None, message: RpcMessage, exchange: Exchange
+) -> tuple[str, Callable[[], str] | str | None]:
+    """Choose the id of a call, and what makes the key that identifies it while it waits.
 
     The id is the client's own, or a new one, since each client numbers its messages from the start.
     """
     own = message.meta.get(_CALL_ID)
     if isinstance(own, str) and own:
         return own, None
-    tool = parts.registry.get(message.params["name"])
     if tool is None or not _is_repeated(tool, message, exchange):
         return f"call_{uuid4().hex}", None
-    known_as = make_call_id(message.params)
     # Equal calls of a tool that needs approval are one call. Others run each time, unless they ask themselves.
-    return known_as if is_asked_about(tool) else f"call_{uuid4().hex}", known_as
+    if is_asked_about(tool):
+        known_as = make_call_id(message.params)
+        return known_as, known_as
+    return f"call_{uuid4().hex}", partial(make_call_id, message.params)
 
 
 def _is_repeated(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
     """Return whether a call may wait for a person although its client cannot ask, so that it will be repeated."""
-    if takes_user_tokens(tool) and not exchange.can_lead(message):
-        return True
     # Any tool may ask by itself. For sign-in this is assumed only where it is declared.
-    asks = wants_approval(tool) or not takes_user_tokens(tool) or asks_inside(tool.function)
-    return asks and not exchange.can_ask(message)
+    if takes_user_tokens(tool):
+        if not exchange.can_lead(message):
+            return True
+        if not (wants_approval(tool) or asks_inside(tool.function)):
+            return False
+    return not exchange.can_ask(message)
+
+
+# Characters of a text that takes no time to write, and values that take none.
+_SHORT = 64 * 1024
+_SINGLE = frozenset((int, float, bool, type(None)))
 
 
 async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
-    told = message.response_metadata
+    told, value = message.response_metadata, find_value(message)
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
-    if is_bulky(message) or is_long(find_value(message)):
+    is_text = type(message.content) is str and (type(value) in _SINGLE or value is ABSENT or value is message.content)
+    is_short = is_text and len(message.content) < _SHORT and not asks_for_more(asked)
+    if not is_short and (is_bulky(message) or is_long(value)):
         return await parts.results.make(partial(_make_result, parts, message, asked))
     return to_json(_make_result(parts, message, asked))
 
@@ -179,8 +192,11 @@ def _make_result(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
         "content": write_blocks(message),
         "isError": message.status == "error",
         "resultType": "complete",
-        "_meta": write_meta(asked, {"id": message.id, **message.response_metadata}, message.artifact),
+        "_meta": META,
     }
+    if asks_for_more(asked):
+        told = {"id": message.id, **message.response_metadata}
+        result["_meta"] = write_meta(asked, told, find_artifact(message))
     _add_value(parts, message, result)
     return result
 

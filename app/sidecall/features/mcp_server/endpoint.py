@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
@@ -108,7 +108,7 @@ class McpEndpoint:
         session: Session | None = None
         try:
             message = await self._read(scope, receive)
-            refuse_repeated(scope["headers"])
+            _refuse_repeated(scope)
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
         except ClientDisconnect:
@@ -119,7 +119,7 @@ class McpEndpoint:
         except RequestError as error:
             await problems.refuse(scope, receive, send, error)
             return
-        if not message.is_request:
+        if message.id is None:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
                 session.cancel(message.params.get("requestId"))
@@ -127,7 +127,7 @@ class McpEndpoint:
         elif modern and message.method == "subscriptions/listen":
             await listen_to_changes(self._parts, message, scope, receive, send)
         else:
-            await self._answer(message, modern, session, _Channel(scope, receive, send))
+            await self._choose_answer(message, modern, session, _Channel(scope, receive, send))
 
     async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
         bounds = self._parts.bounds
@@ -140,23 +140,34 @@ class McpEndpoint:
         except MalformedJSON as error:
             raise RpcError(PARSE_ERROR, error.message, status=400) from None
 
-    async def _answer(self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel) -> None:
+    def _choose_answer(
+        self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
+    ) -> Coroutine[Any, Any, None]:
+        live = StreamableAnswer(way.scope, way.send, self._parts.backlog)
+        work = self._answer(message, modern, live, way)
+        return work if session is None else self._answer_in(session, message, live, work)
+
+    async def _answer_in(
+        self, session: Session, message: RpcMessage, live: StreamableAnswer, work: Coroutine[Any, Any, None]
+    ) -> None:
+        with self._use(session, message, live):
+            await work
+
+    async def _answer(self, message: RpcMessage, modern: bool, live: StreamableAnswer, way: _Channel) -> None:
         scope, receive, send = way
-        live = StreamableAnswer(scope, send, self._parts.backlog)
         live.request_id = message.id
         live.may_begin = _takes_events(_read_accept(scope))
         context = make_context(scope, receive)
         exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
-        exchange.tell, exchange.url = live.make_listener if live.may_begin else None, _find_url(scope)
+        exchange.tell, exchange.find_url = live.make_listener if live.may_begin else None, partial(_find_url, scope)
         exchange.sent = scope[HEADERS] if modern else None
         try:
-            with self._use(session, message, live):
-                is_done, came = context.begin_while_present(live.over(self._make_reply(message, exchange)))
-                reply: Reply = came if is_done else await came
-                if live.has_begun:
-                    await live.end(reply.body)
-                else:
-                    await send_reply(reply, scope, send)
+            is_done, came = context.begin_while_present(live.over(self._make_reply(message, exchange)))
+            reply: Reply = came if is_done else await came
+            if live.has_begun:
+                await live.end(reply.body)
+            else:
+                await send_reply(reply, scope, send)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
@@ -195,6 +206,11 @@ class McpEndpoint:
         elif is_ours:
             await send_reply(_refuse(error, message, is_modern=modern), way.scope, way.send)
         return is_ours
+
+
+def _refuse_repeated(scope: Scope) -> None:
+    if len(scope[HEADERS]) != len(scope["headers"]):  # Some header came twice.
+        refuse_repeated(scope["headers"])
 
 
 def _read_accept(scope: Scope) -> str:

@@ -24,6 +24,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.scopes import DECIDE, DECIDE_OWN
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
@@ -62,24 +63,32 @@ class McpParts:
         method: RpcMethod | None = getattr(import_module(module), function) if module else None
         return method
 
-    def run(self, request: CallRequest) -> Awaitable[ToolMessage]:
-        """Answer a call; one of a tool that identifies repeated calls runs once."""
-        tool = self.registry.get(request.call.name)
+    def begin(self, request: CallRequest, tool: CompiledTool | None) -> ToolMessage | Awaitable[ToolMessage]:
+        """Answer a call at once, or return an awaitable; a call of a tool that identifies repeated ones runs once."""
         if self.jobs is None or tool is None or tool.options.idempotency is None:
-            return self.pipeline.run(request)
+            return self.pipeline.begin(request, tool)
         return self.jobs.run(request, tool)
+
+    async def run(self, request: CallRequest) -> ToolMessage:
+        """Answer a call of the tool that it names."""
+        came = self.begin(request, self.registry.get(request.call.name))
+        return came if isinstance(came, ToolMessage) else await came
 
 
 # Makes a listener for a call's progress, given the client's progress token.
 Tell = Callable[[str | int], EventListener]
 
 
+def _find_nothing() -> None:
+    """Return None."""
+
+
 @dataclass(slots=True)
 class Exchange:
     """The sender of a message, its revision, and how to send it notifications before the answer.
 
-    `url` is the address of this server over HTTP, if any. `sent` are the headers that repeat parts of the message;
-    pipes have none.
+    `find_url` finds the address of this server over HTTP, if it has any. `sent` are the headers that repeat parts of
+    the message; pipes have none.
     """
 
     caller: Caller = ANONYMOUS
@@ -88,7 +97,7 @@ class Exchange:
     presence: Presence | None = None
     holder: Hashable = None
     tell: Tell | None = None
-    url: str | None = None
+    find_url: Callable[[], str | None] = _find_nothing
     sent: Mapping[bytes, bytes] | None = None
 
     def make_listener(self, message: RpcMessage) -> EventListener | None:

@@ -41,7 +41,7 @@ async def answer_waiting(
             }
     told = {"kind": "approval_required", "approval_id": approval.id}
     meta = write_meta(message.meta, {"error": told})
-    text = {"type": "text", "text": _explain(approval, exchange.url)}
+    text = {"type": "text", "text": _explain(approval, exchange.find_url())}
     return {"content": [text], "isError": True, "resultType": "complete", "_meta": meta}
 
 

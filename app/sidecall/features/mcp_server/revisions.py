@@ -137,6 +137,8 @@ _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
 
 _ARGUMENT = b"mcp-param-"
 
+_MODERN, _CALL = MODERN.encode(), b"tools/call"
+
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
 # Headers that repeat parts of a request for gateways.
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -151,13 +153,29 @@ def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
     sent = headers.get(_VERSION)
     if VERSION_KEY not in message.meta and (sent is None or sent in _OLD_VERSIONS):
         return False
-    if not message.is_request:
+    if message.id is None:
         _require_known(None if sent is None else sent.decode("latin-1"))
         return True
-    require_envelope(message)
-    _compare(message, headers)
-    _require_known(message.meta[VERSION_KEY])
+    if not _is_usual(message, headers):
+        require_envelope(message)
+        _compare(message, headers)
+        _require_known(message.meta[VERSION_KEY])
     return True
+
+
+def _is_usual(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether nothing is wrong with a call of a tool: its headers say what it says, letter by letter."""
+    name = message.params.get("name")
+    return (
+        message.meta.get(VERSION_KEY) == MODERN
+        and type(message.meta.get(CAPABILITIES_KEY)) is dict
+        and headers.get(_VERSION) == _MODERN
+        and headers.get(_METHOD) == _CALL
+        and message.method == "tools/call"
+        and type(name) is str
+        and name.isascii()
+        and headers.get(_NAME) == name.encode()
+    )
 
 
 def require_envelope(message: RpcMessage) -> None:
@@ -237,6 +255,12 @@ _FRESH_FOR = 60_000
 
 # Keys of a call's `_meta` by which a program asks for more. Many clients show the model all of a result's `_meta`.
 CALL, ARTIFACT = "sidecall/call", "sidecall/artifact"
+_ASKED = frozenset((CALL, ARTIFACT))
+
+
+def asks_for_more(asked: Mapping[str, Any]) -> bool:
+    """Return whether a request's `_meta` asks for more than its result."""
+    return not _ASKED.isdisjoint(asked)
 
 
 def write_meta(asked: Mapping[str, Any], told: Mapping[str, Any], artifact: Any = None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, say_not_kept
+from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_artifact, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
@@ -100,7 +100,7 @@ async def _write(
     if value is ABSENT:
         return _make_problem(scope, "output_error", f"Error: {say_not_kept(tool.name)}", {}, headers)
     told = message.response_metadata
-    is_text = message.artifact is None and "artifact_url" not in told and isinstance(message.content, str)
+    is_text = find_artifact(message) is None and "artifact_url" not in told and isinstance(message.content, str)
     links = [] if is_text else await _list_links(parts, message, request)
     headers = headers | (cache_headers(told["cache"]) if "cache" in told else {})
     headers |= {"Link": ", ".join(links)} if links else {}
@@ -137,8 +137,8 @@ async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) 
     if find_value(message) is not ABSENT and holds_media(message.content):
         shown = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
         found += [] if shown is None else [f'<{shown}>; rel="alternate"; title="content"']
-    if message.artifact is not None:
-        body = await write_json(parts, message.artifact, message.artifact)
+    if (held := find_artifact(message)) is not None:
+        body = await write_json(parts, held, held)
         artifact = content_url(await parts.contents.keep(body, request.caller, JSON))
         found += [] if artifact is None else [f'<{artifact}>; rel="related"; title="artifact"']
     return found

@@ -72,8 +72,8 @@ class CallRequest(Struct):
     sender's, and shortens the tool's. `id` is the invocation's; `is_counted` says that its quota was already taken,
     `is_remembered` that the call is durable. The result counts against `holder` until the sender releases it, or while
     it is made; `pinned` are the allowed contract hashes. `known_as` identifies a call that has waited if its sender
-    gave no id. `wants_value` says that the result may be read as a value. `origin` is set where the call came with an
-    earlier request, `trace_id` once its span has begun.
+    gave no id, or makes what does. `wants_value` says that the result may be read as a value. `origin` is set where the
+    call came with an earlier request, `trace_id` once its span has begun.
     """
 
     call: ToolCall
@@ -96,7 +96,7 @@ class CallRequest(Struct):
     id: str | None = None
     is_counted: bool = False
     is_remembered: bool = False
-    known_as: str | None = None
+    known_as: Callable[[], str] | str | None = None
     begins: Callable[["Invocation"], None] | None = None
     wants_value: bool = False
     origin: CallOrigin | None = None

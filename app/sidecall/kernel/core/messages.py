@@ -12,7 +12,8 @@ from pydantic_core import from_json, to_json
 from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
 from sidecall.kernel.json_data.text import read_object
-from sidecall.kernel.json_data.to_json import no_json_form, to_text
+from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
+from sidecall.kernel.json_data.written import is_written
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -167,6 +168,30 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
 
+def find_artifact(message: ToolMessage) -> Any:
+    """Return an artifact as it is kept, which for a large one is as its bytes."""
+    return message.__dict__["artifact"]
+
+
+class _Artifact:
+    """The artifact of a message, a large one of which is kept as its bytes until it is read."""
+
+    def __get__(self, message: ToolMessage | None, kind: type) -> Any:
+        if message is None:  # As of other fields, classes have none.
+            raise AttributeError("artifact")
+        held = message.__dict__["artifact"]
+        if is_written(held):
+            held = message.__dict__["artifact"] = held.value
+        return held
+
+    def __set__(self, message: ToolMessage, artifact: Any) -> None:
+        message.__dict__["artifact"] = artifact
+
+
+# Once pydantic has made its field of it.
+type.__setattr__(ToolMessage, "artifact", _Artifact())
+
+
 # Past the models' own ways: theirs to make one looks far for it, and theirs to set a field whether it may be set.
 _new = object.__new__
 
@@ -301,7 +326,8 @@ def copy_message(message: ToolMessage) -> ToolMessage:
 
 def write_stored(message: ToolMessage) -> bytes:
     """Serialize an answer for storage, with its value."""
-    text = message.__pydantic_serializer__.to_json(message)
+    is_long = is_written(find_artifact(message))
+    text = write_in_pieces(message.__dict__) if is_long else message.__pydantic_serializer__.to_json(message)
     value = find_value(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
 
@@ -319,11 +345,14 @@ def find_stored_value(stored: dict[str, Any]) -> Any:
 
 
 IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
+_NOTES = (IGNORED, WORKSPACE, RESULT)
 
 
 def find_note(message: ToolMessage) -> str | None:
     """Return the notes on dropped arguments, the workspace and the result; None if there are none."""
-    notes = [note for name in (IGNORED, WORKSPACE, RESULT) if (note := message.response_metadata.get(name)) is not None]
+    if message.response_metadata.keys().isdisjoint(_NOTES):
+        return None
+    notes = [note for name in _NOTES if (note := message.response_metadata.get(name)) is not None]
     return "\n".join(notes) or None
 
 

@@ -79,7 +79,7 @@ class CallRecord(BaseModel, defer_build=True):
             "headers": _copy_headers(request.headers),
             "lost": tuple(lost),
             "due": None,
-            "known_as": request.known_as,
+            "known_as": request.known_as() if callable(request.known_as) else request.known_as,
             "trace_id": trace_id,
             "request_id": request_id,
         }

@@ -11,7 +11,8 @@ from pydantic_core import to_json
 
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.json_data.bulk import write_pieces
+from sidecall.kernel.json_data.bulk import has_pieces
+from sidecall.kernel.json_data.to_json import write_in_pieces
 
 # Bytes below which a result is not counted, and from which on its tool is known for large ones.
 SMALL = 64 * 1024
@@ -139,7 +140,7 @@ def _make(function: Callable[[], Any]) -> bytes:
 
 def _write(plain: Any) -> bytes:
     opened = [*map(_open, plain)] if type(plain) is list else _open(plain)
-    return write_pieces(opened, to_json, b",", b":")
+    return write_in_pieces(opened) if has_pieces(opened) else to_json(opened)
 
 
 def _open(answer: Any) -> Any:

@@ -221,7 +221,7 @@ class FastPath:
         if scope["type"] == "http" and not scope.get("root_path"):
             route: str = scope["path"]
             shortcut = self._shortcuts.get(route)
-            if shortcut is None and (route := _find_route_of_tool(scope)):
+            if shortcut is None and route not in self._ways and (route := _find_route_of_tool(scope)):
                 shortcut = self._shortcuts.get(route)
             if shortcut is not None:
                 try:

@@ -2,17 +2,22 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, AnyStr, cast
+from typing import Any, AnyStr, Generic, cast
+
+from sidecall.kernel.json_data.written import WrittenJson, is_written
 
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000
 _CHARACTERS = 256
 _SCALARS = frozenset((int, float, bool, type(None)))
 _CONTAINERS = (list, tuple, dict)
-_NESTED = frozenset(_CONTAINERS)
-#: Members of one list or object that make a piece.
+_LONG = frozenset((str, WrittenJson))
+_NESTED = frozenset((*_CONTAINERS, WrittenJson))
+#: Members of one list or object that make a piece, and characters of a text.
 PIECE = 2_000
+LONGEST = 1_000_000
 
 
 def is_bulky(value: Any) -> bool:
@@ -33,9 +38,12 @@ def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
         if type(item) is str:
             left -= len(item) // _CHARACTERS
         elif type(item) not in _SCALARS:
+            if type(item) is WrittenJson:
+                return True
             inside = look_into(item)
             left -= len(inside)
-            pending.extend(inside)
+            if left >= 0:
+                pending.extend(inside)
         if left < 0:
             return True
     return False
@@ -62,26 +70,74 @@ def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colo
 
     On an event loop it is written at once, since nothing large is written there.
     """
-    return _write(value, write, comma, colon) if has_pieces(value) else write(value)
+    return comma[:0].join(list_pieces(value, PieceWriter(write, comma, colon))) if has_pieces(value) else write(value)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceWriter(Generic[AnyStr]):
+    """How parts of a value are written, and what stands between them."""
+
+    write: Callable[[Any], AnyStr]
+    comma: AnyStr
+    colon: AnyStr
+    # Writes a list or object that is a piece as `write` does, or returns None for it to be looked at.
+    quick: Callable[[Any], AnyStr | None] = lambda _: None
+    # Of parts: what writes the member of this name or index, and what those from this index on.
+    below: Callable[[Any], "PieceWriter[AnyStr]"] | None = None
+    after: Callable[[int], "PieceWriter[AnyStr]"] | None = None
 
 
 # Cuts and members on the way to a piece; what is nested deeper is handled whole, and refused if it never ends.
 DEEPEST = 60
 
 
-def _write(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr, left: int = DEEPEST) -> AnyStr:
-    def write_member(item: Any) -> AnyStr:
-        is_whole = left == 0 or (not is_wrapper(item) and is_piece(item))
-        return write(item) if is_whole else _write(item, write, comma, colon, left - 1)
-
-    empty = write({} if type(value) is dict else [])
-    if len(value) > 1:
-        parts = [write_member(part)[1:-1] for part in cut(value)]
-    elif type(value) is dict:
-        parts = [write(key) + colon + write_member(item) for key, item in value.items()]
+def list_pieces(value: Any, to: PieceWriter[AnyStr], left: int = DEEPEST) -> Iterator[AnyStr]:
+    """Yield the parts of what is written, in order."""
+    if type(value) is str and len(value) > LONGEST:
+        yield from _cut_text(value, to.write)
+    elif is_written(value):
+        yield from value.pieces
+    elif type(value) not in _CONTAINERS or not value:
+        yield to.write(value)
     else:
-        parts = [write_member(item) for item in value]
-    return empty[:1] + comma.join(parts) + empty[1:]
+        empty = to.write({} if type(value) is dict else [])
+        yield empty[:1]
+        yield from _list_inside(value, to, left)
+        yield empty[1:]
+
+
+def _list_inside(value: Any, to: PieceWriter[AnyStr], left: int) -> Iterator[AnyStr]:
+    """Yield what stands between the brackets of a list or object with members."""
+    is_alone = is_wrapper(value)
+    if left and not is_alone and (written := to.quick(value)) is not None:
+        yield written[1:-1]
+    elif left == 0 or (not is_alone and is_piece(value)):
+        yield to.write(value)[1:-1]
+    elif len(value) == 1:
+        yield from _list_member(value, to, left - 1)
+    else:
+        begin = 0
+        for part in cut(value):
+            if begin:
+                yield to.comma
+            yield from _list_inside(part, to if to.after is None else to.after(begin), left - 1)
+            begin += len(part)
+
+
+def _list_member(value: Any, to: PieceWriter[AnyStr], left: int) -> Iterator[AnyStr]:
+    """Yield the one member."""
+    ((step, member),) = value.items() if type(value) is dict else enumerate(value)
+    if type(value) is dict:
+        yield to.write(step) + to.colon
+    yield from list_pieces(member, to if to.below is None else to.below(step), left)
+
+
+def _cut_text(text: str, write: Callable[[Any], AnyStr]) -> Iterator[AnyStr]:
+    quotes = write("")
+    yield quotes[:1]
+    for begin in range(0, len(text), LONGEST):
+        yield write(text[begin : begin + LONGEST])[1:-1]
+    yield quotes[1:]
 
 
 def has_pieces(value: Any) -> bool:
@@ -101,8 +157,8 @@ def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
                 left -= len(item)
                 if _is_nested(item):
                     pending.append(item)
-            elif type(item) is str:
-                left -= len(item) // _CHARACTERS
+            elif type(item) in _LONG:
+                left -= _MOST_VALUES if is_written(item) else len(item) // _CHARACTERS
             if left < 0:
                 return False
     return True

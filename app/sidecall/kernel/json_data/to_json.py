@@ -12,8 +12,10 @@ from pydantic_core.core_schema import any_schema
 
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
-from sidecall.kernel.json_data.bulk import DEEPEST, cut, has_pieces, is_piece, is_wrapper, write_pieces
+from sidecall.kernel.json_data.bulk import DEEPEST, PieceWriter, cut, has_pieces, is_piece, is_wrapper, list_pieces
+from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.json_data.written import WrittenJson
 
 # A large result is not gone through once more for the sake of a name.
 _MOST_LOOKS = 1_000
@@ -133,12 +135,22 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
         ValueError: JSON cannot say it.
     """
     try:
-        return replace_surrogates(write_pieces(value, _encode, ", ", ": ")), value
+        return _write_long_text(value), value
     except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
-        # A date, a UUID or a path is a text; quotes around it would only be in the way.
-        text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
-    return replace_surrogates(text), plain
+    # A date, a UUID or a path is a text; quotes around it would only be in the way.
+    return plain if isinstance(plain, str) else _write_long_text(plain), plain
+
+
+def _write_text(value: Any) -> str:
+    return replace_surrogates(_encode(value))
+
+
+_TEXT = PieceWriter(_write_text, ", ", ": ", write_spaced)
+
+
+def _write_long_text(value: Any) -> str:
+    return "".join(list_pieces(value, _TEXT)) if has_pieces(value) else _write_text(value)
 
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))
@@ -158,6 +170,14 @@ def write_plainly(said: Mapping[str, Any]) -> bytes:
     return to_json(to_plain(said))
 
 
+def write_in_pieces(plain: Any) -> bytes:
+    """Serialize a plain value that may be large, yielding to other threads between its parts."""
+    return b"".join(list_pieces(plain, _BYTES))
+
+
+_BYTES = PieceWriter(to_json, b",", b":", write_compact)
+
+
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     """Convert a value to JSON types: NaN and Infinity become null, bytes base64url, models objects.
 
@@ -170,11 +190,24 @@ def to_plain(value: Any, lose: Lose = lose_silently) -> Any:
     """
     if type(value) is str:  # Which may be long.
         return replace_surrogates(value)
+    return _convert(value, lose, _reduce_pieces)
+
+
+def to_written(value: Any, lose: Lose = lose_silently) -> Any:
+    """Convert a value like `to_plain`; a large list or object is written at once, and kept as its bytes.
+
+    Raises:
+        ValueError: JSON cannot say it.
+    """
+    return replace_surrogates(value) if type(value) is str else _convert(value, lose, _write_long)
+
+
+def _convert(value: Any, lose: Lose, convert_long: Callable[[Any, Lose], Any]) -> Any:
     try:
         if not has_pieces(value):
             return _reduce_whole(value, lose)
         with pause_collector():  # It would hold up all threads to go through what is made, again and again.
-            return _reduce_pieces(value, lose)
+            return convert_long(value, lose)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
     except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
@@ -190,8 +223,12 @@ def _reduce_whole(value: Any, lose: Lose) -> Any:
 
 
 def _reduce_pieces(value: Any, lose: Lose, left: int = DEEPEST) -> Any:
-    if left == 0 or (not is_wrapper(value) and is_piece(value)):
-        return _reduce_whole(value, lose)
+    if left == 0 or not is_wrapper(value):
+        written = write_compact(value)
+        if written is not None:
+            return from_json(written)
+        if left == 0 or is_piece(value):
+            return _reduce_whole(value, lose)
     if len(value) <= 1:
         if type(value) is dict:
             return {
@@ -204,6 +241,22 @@ def _reduce_pieces(value: Any, lose: Lose, left: int = DEEPEST) -> Any:
     for part in cut(value):
         plain += _reduce_pieces(part, _tell_from(lose, len(plain)), left - 1)
     return plain
+
+
+def _write_long(value: Any, lose: Lose) -> WrittenJson:
+    return WrittenJson(list_pieces(value, _reducing(lose)))
+
+
+def _reducing(lose: Lose) -> PieceWriter[bytes]:
+    """Return the writer of plain values that tells of the numbers that are lost."""
+    return PieceWriter(
+        lambda value: to_json(_reduce_whole(value, lose)),
+        b",",
+        b":",
+        write_compact,
+        lambda step: _reducing(_tell_below(lose, step)),
+        lambda begin: _reducing(_tell_from(lose, begin)),
+    )
 
 
 def _tell_below(lose: Lose, step: str | int) -> Lose:

@@ -8,12 +8,21 @@ from pydantic_core import to_json
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.messages import ABSENT, Content, ContentBlock, ToolMessage, find_value, keep_value
+from sidecall.kernel.core.messages import (
+    ABSENT,
+    Content,
+    ContentBlock,
+    ToolMessage,
+    find_artifact,
+    find_value,
+    keep_value,
+)
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import too_large
+from sidecall.kernel.json_data.written import is_written
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
 Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
@@ -58,9 +67,10 @@ class Budget:
         share = invocation.open_share() if (size := _estimate(message)) > SMALL else invocation.share
         if share is not None:
             share.grow_to(size)
-        artifact = await self._measure(invocation, message.artifact)
+        artifact = await self._measure(invocation, find_artifact(message))
         whole = message.content if isinstance(message.content, str) else await self._write(message.content)
-        size = _size(whole)
+        is_long = len(whole) > LONGEST and not (isinstance(whole, bytes) or whole.isascii())
+        size = await RESULTS.run(_size, whole) if is_long else _size(whole)
         if size > most:
             await self._cut(invocation, message, whole, most)
         if share is not None and (together := self._find_excess(share, artifact + self._count(message, size, most))):
@@ -73,8 +83,8 @@ class Budget:
         if artifact is None or self._results is None:
             return 0
         if invocation.tool.executor in ELSEWHERE:  # Which has looked before it sent one.
-            return estimate_size(artifact)
-        size = len(await self._write(artifact))
+            return _estimate_part(artifact)
+        size = artifact.size if is_written(artifact) else len(await self._write(artifact))
         if size > self._results.most:
             raise too_large(invocation.tool.name, "an artifact", size, self._results.most)
         return size
@@ -112,12 +122,18 @@ class Budget:
 
 
 def _estimate(message: ToolMessage) -> int:
-    return estimate_size(message.content) + (0 if message.artifact is None else estimate_size(message.artifact))
+    artifact = find_artifact(message)
+    return estimate_size(message.content) + (0 if artifact is None else _estimate_part(artifact))
+
+
+def _estimate_part(value: Any) -> int:
+    return value.size if is_written(value) else estimate_size(value)
 
 
 async def _cut_content(content: Content, most: int, where: str) -> Content:
     if isinstance(content, str):
-        return _cut_text(content, most, where)
+        is_long = len(content) > LONGEST
+        return await RESULTS.run(_cut_text, content, most, where) if is_long else _cut_text(content, most, where)
     if is_bulky(content):
         return await RESULTS.run(_cut_parts, content, most, where)
     return _cut_parts(content, most, where)
@@ -189,7 +205,9 @@ def _cut_text(text: str, most: int, where: str) -> str:
 
 def _size(text: str | bytes) -> int:
     """Count the UTF-8 bytes of a text."""
-    return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
+    if isinstance(text, bytes) or text.isascii():
+        return len(text)
+    return sum(len(text[begin : begin + LONGEST].encode()) for begin in range(0, len(text), LONGEST))
 
 
 def _note(size: int, where: str) -> str:

@@ -39,6 +39,7 @@ from sidecall.kernel.json_data.to_json import (
     to_plain,
     to_text,
     to_text_and_value,
+    to_written,
 )
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
@@ -156,7 +157,7 @@ def _format_any(invocation: Invocation, name: str) -> None:
         content, artifact, fields = _take_over(name, read.answer, artifact)
     part = None if invocation.tool.options.response_format == "content" else "content"
     fields["content"], value = _say(name, content, lost.of("content"), part)
-    fields["artifact"] = None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact")
+    fields["artifact"] = None if artifact is None else _write_artifact(name, artifact, lost.of("artifact"))
     invocation.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
     keep_value(invocation.message, _choose_value(invocation, content, value))
@@ -377,6 +378,13 @@ def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = N
         return to_text_and_value(value, lose)
     except ValueError as error:
         raise no_json_form(name, value, part) from error
+
+
+def _write_artifact(name: str, artifact: Any, lose: Lose) -> Any:
+    try:
+        return to_written(artifact, lose)
+    except ValueError as error:
+        raise no_json_form(name, artifact, "artifact") from error
 
 
 def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Any:

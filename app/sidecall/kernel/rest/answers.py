@@ -9,13 +9,13 @@ from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import CallbackRefused, MissingContext, NotAToolCall, RequestError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.messages import ToolMessage, find_artifact
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, InvalidKey, Preferences
 from sidecall.kernel.http.quota_headers import quota_headers
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
@@ -127,7 +127,9 @@ def _begin(
         if not isinstance(came, ToolMessage):
             return _go_on(parts, request, dialect, came, context, tool)
         said = came.__dict__  # At once, since a model looks far for each attribute.
-        if said["artifact"] is not None or (dialect == "openai" and type(said["content"]) is not str):
+        content = said["content"]
+        is_large = said["artifact"] is not None or (type(content) is str and len(content) > LONGEST)
+        if is_large or (dialect == "openai" and type(content) is not str):
             return _go_on(parts, request, dialect, came, context, tool)
         is_common = not said["additional_kwargs"]
         # Its values are plain, so that nothing else becomes of the model, which takes longer.
@@ -157,8 +159,8 @@ async def _go_on(
     try:
         message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
-        if message.artifact is not None:
-            answer = await write_json(parts, whole, message.artifact)
+        if _may_be_large(message):
+            answer = await write_json(parts, whole, message)
         else:
             answer = dump_plain(whole.__dict__ if whole is message and not message.additional_kwargs else whole)
     except BaseException as error:
@@ -216,6 +218,11 @@ async def answer_calls(
     finally:
         parts.results.release(context.presence)
     return Reply(body, 200, waiting_headers(messages) | find_quota_headers(parts, context.caller))
+
+
+def _may_be_large(message: ToolMessage) -> bool:
+    content = message.content
+    return find_artifact(message) is not None or type(content) is not str or len(content) > LONGEST
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:

@@ -206,7 +206,7 @@ class EventStream(Response):
 
     async def _answer(self, index: int, message: ToolMessage) -> None:
         answer = write_answer(message, self._form or self._unanswered[index].dialect)
-        body = to_json(answer) if message.artifact is None else await write_json(self._parts, answer, message.artifact)
+        body = await write_json(self._parts, answer, message)
         del self._unanswered[index]
         self._events.answer("message", body)
         if self._parts.results.shares:

@@ -37,7 +37,7 @@ def test_no_step_writes_all_of_it(answer: Any) -> None:
 
     def note(_frame: FrameType, event: str, function: Any) -> None:
         nonlocal steps
-        steps += event == "c_call" and function is to_json
+        steps += event == "c_call" and (function is to_json or getattr(function, "__name__", "") == "encode")
 
     sys.setprofile(note)
     try:
