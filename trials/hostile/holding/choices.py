@@ -50,9 +50,7 @@ _MODELS = [
     Case("lists of no kind", "16,000 lists", call("choose_more", {"nested": [["x", None]] * 16_000})),
     Case("one list of no kind", "49,000", call("choose_more", {"nested": [_WORDS]})),
     Case("a set of other things", "49,000", call("choose_more", {"colors": _WORDS})),
-    Case(
-        "pairs with other things", "9,000", call("choose_more", {"pairs": [[it, _WRONG[it]] for it in range(9_000)]})
-    ),
+    Case("pairs with other things", "9,000", call("choose_more", {"pairs": [[it, _WRONG[it]] for it in range(9_000)]})),
     Case("a plant, or many", "16,000", call("choose_more", {"grown": _WRONG})),
     Case("free names", "16,000", call("choose_free", {f"name_{it}": _WRONG[it] for it in range(16_000)})),
     Case("the same as texts", "49,000", call("choose_free", dict.fromkeys(_WORDS, "x"))),
