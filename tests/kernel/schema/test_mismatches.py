@@ -136,7 +136,8 @@ def test_whole_floats_of_large_values_are_looked_at_in_parts(
     monkeypatch.setattr(whole, "_MOST_AT_ONCE", 10**9)
 
     assert repr(in_parts) == repr(schema.validate({name: value}, {}, [], []))
-    assert "2.0" in repr(in_parts) and "2}" in repr(in_parts)
+    assert "2.0" in repr(in_parts)
+    assert "2}" in repr(in_parts)
 
 
 def test_parts_join_to_the_whole() -> None:

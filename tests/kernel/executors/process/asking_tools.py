@@ -87,7 +87,10 @@ ASKING: list[threading.Thread] = []
 
 @tool(executor="process")
 def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
-    """Use it in a thread when the call is over, and return what came of it at the call before in this process."""
+    """Use it in a thread when the call is over, and return what has come of that in this process.
+
+    The second call waits for the end of the first one's thread, which nothing but a refusal brings about.
+    """
 
     def put() -> None:
         while True:
@@ -98,7 +101,7 @@ def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
                 return
 
     for thread in ASKING:
-        thread.join(30)
+        thread.join()
     before = [*LATE]
     ASKING.append(threading.Thread(target=put, daemon=True))
     ASKING[-1].start()
