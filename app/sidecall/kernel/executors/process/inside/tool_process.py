@@ -94,7 +94,10 @@ class Channel:
 
     @contextmanager
     def answering(self, call: str) -> Iterator[None]:
-        """Allow questions of a call within the body; wait at its end for pending replies, so that no later call reads them."""
+        """Allow questions of a call within the body.
+
+        At its end pending replies are waited for, so that no later call reads them.
+        """
         self._call = call
         try:
             yield
