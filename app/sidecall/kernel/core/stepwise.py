@@ -144,7 +144,7 @@ def _list_own(error: ValidationError) -> Iterator[InitErrorDetails]:
         if it["type"] == _STOP:
             continue
         known = it["type"] in _KNOWN
-        kind = it["type"] if known else PydanticCustomError(it["type"], it["msg"], it.get("ctx"))  # type: ignore[arg-type]
+        kind = it["type"] if known else PydanticCustomError(it["type"], it["msg"], it.get("ctx"))
         # Members of unions that are lists are named in the places, too, and by a name that has ours in it.
         loc = tuple(step for step in it["loc"] if not (isinstance(step, str) and _MARK in step))
         line = InitErrorDetails(type=kind, loc=loc, input=it["input"])
