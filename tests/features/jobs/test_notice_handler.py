@@ -3,12 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Any
 
 import asyncpg
 import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.features.calls.errors import CallEnded
+from sidecall.features.jobs.submission import Submission
+from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
+from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 from tests.features.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url
@@ -85,6 +90,34 @@ async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member
     again = await fleet[2].jobs._cancel_elsewhere(as_it_was, "ann")
 
     assert (is_told, ended.status, ENDS, again) == (True, "cancelled", ["cancelled"], False)
+
+
+async def test_a_call_is_cancelled_between_its_claim_and_its_beginning(
+    fleet: list[Member], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server that has claimed it hears of it before it runs there, and looks for it once more."""
+    owner = fleet[0].jobs
+    claim, told = owner._reconciler._queue.claim, []
+
+    async def claim_late(*args: Any) -> Any:
+        taken = await claim(*args)
+        for one in taken:
+            entry = await fleet[1].jobs.get(one.record.id, "default")
+            told.append((entry.status, await fleet[1].jobs._cancel_elsewhere(entry, "ann")))
+            await until(lambda: owner._reconciler._heard_cancel)
+        return taken
+
+    monkeypatch.setattr(owner._reconciler._queue, "claim", claim_late)
+    for other in fleet[1:]:
+        monkeypatch.setattr(other.jobs._reconciler, "note_queued", lambda: None)
+    request = CallRequest(ToolCall(name="hold", args={}, id="1"))
+    record = CallRecord.of(request, new_invocation_id())
+    accepted = await owner._accept(record, Submission(), begins=False)
+    assert accepted is not None
+
+    ended = await fleet[2].jobs.wait(accepted.entry, 30)
+
+    assert (told, ended.status, ended.message is None) == ([("running", True)], "cancelled", False)
 
 
 async def test_its_end_is_heard_at_the_others(fleet: list[Member]) -> None:

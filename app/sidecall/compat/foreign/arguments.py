@@ -47,6 +47,15 @@ class PassThroughArgsSchema:
         """Names that a model must not use."""
         return frozenset((*self.hidden, *self.hidden.values()))
 
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+        return self.inner.most_at_once
+
+    def in_steps(self) -> "PassThroughArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
+        return replace(self, inner=self.inner.in_steps())
+
     def drop_unknown(self) -> "PassThroughArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
         return replace(self, inner=self.inner.drop_unknown())

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.core.tool import DEEPEST, MOST_CHOSEN, Schema
 from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
 from sidecall.kernel.schema.infinite import refuse_infinite
 from sidecall.kernel.schema.judge import ModelJudge
@@ -31,6 +31,15 @@ class V1ArgsSchema:
     reserved: frozenset[str]
     drops_unknown: bool
     guards: int = DEEPEST
+
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+        return MOST_CHOSEN
+
+    def in_steps(self) -> "V1ArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
+        return self  # It is written in Python, where others have their turns
 
     def drop_unknown(self) -> "V1ArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""

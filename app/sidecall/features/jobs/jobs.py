@@ -314,6 +314,7 @@ class Jobs:
             return False
         self._ledger.notices.tell("cancel", entry.id)
         if not self._runner.cancel(entry.id, by):
+            self._reconciler.note_cancel()
             self._reconciler.drop(entry.id)
             await self._reconciler.count()
             self._waiters.publish(entry.id)

@@ -101,6 +101,8 @@ class NoticeHandler:
             self._progress.look(call_id)
         elif call_id in self._runner:
             self._cancels.begin()
+        else:
+            self._reconciler.note_cancel()
 
     def miss(self) -> None:
         """Look at everything once; a server may have just started."""

@@ -61,6 +61,8 @@ class JobReconciler:
         self._is_unsure = False  # Whether more may be queued than were counted.
         self._own: set[str] = set()  # Calls that wait to be started by this server only.
         self._is_behind = True  # Orphans of an earlier server.
+        self._is_claiming = False
+        self._heard_cancel = False  # While calls were claimed, and before they began.
         runner.freed = self._begin_another
         runner.writer.released = self.add
 
@@ -135,6 +137,10 @@ class JobReconciler:
         self._queue.look_again()
         self._count_one()
 
+    def note_cancel(self) -> None:
+        """Note that a call was cancelled that does not run here; it may be about to begin."""
+        self._heard_cancel = self._heard_cancel or self._is_claiming
+
     def _count_one(self) -> None:
         self.queued += 1
         self._added += 1
@@ -192,6 +198,16 @@ class JobReconciler:
         most = await self._find_share() if self.share.others else self._runner.free
         if not most:
             return
+        self._is_claiming, self._heard_cancel = True, False
+        try:
+            await self._take(most)
+        finally:
+            self._is_claiming = False
+        if self._heard_cancel:
+            await self.cancel_unwanted()
+
+    async def _take(self, most: int) -> None:
+        """Claim and begin so many calls."""
         counts = self._counts
         taken = await self._queue.claim(self._ledger.owner, most, self._may_take)
         was_counted = self._counts > counts  # Perhaps without them.

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
 from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.kernel.ports.secrets import SecretOwner
@@ -174,6 +175,11 @@ class Injection:
         else:
             self._fill_from_caller(values, self._choose_given(supply), supply)
 
+    @property
+    def converts(self) -> bool:
+        """Whether the value is made of what was sent, which takes long where that is large."""
+        return self.adapter is not None or self.make is not None
+
     def hold(self, value: Any) -> "Injection":
         """Return an injection of a fixed value from the program, validated like a caller's."""
         return replace(self, source="caller", make=lambda supply: self._check(value, supply))
@@ -239,7 +245,7 @@ class Injection:
         if self.adapter is None:
             return value
         try:
-            return self.adapter.validate_python(value)
+            return validate(self.adapter, value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = format_path((self.place, *first["loc"]))

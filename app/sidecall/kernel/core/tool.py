@@ -47,6 +47,9 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 Schema = dict[str, Any]
 # Deeper than what comes from outside may be.
 DEEPEST = 1_000
+# How many values are validated while all others wait; fewer where each may be one of several things.
+MOST_VALUES = 10_000
+MOST_CHOSEN = 1_000
 # What the parameters of a tool that are filled so need a sandbox for.
 _SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}
 # How parameters are filled that may have something of the caller's state.
@@ -75,6 +78,13 @@ class ArgsSchema(Protocol):
     @property
     def reserved(self) -> frozenset[str]:
         """Names that a model must not use."""
+
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+
+    def in_steps(self) -> "ArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
 
     def drop_unknown(self) -> "ArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict, get_type_hints, is_typeddict
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import MissingContext, SchemaInferenceError, ToolExecutionError
 from sidecall.kernel.core.injection import FromFunction, Supply
+from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 
 # Makes of the context that was sent the one that the author has named.
@@ -120,7 +121,7 @@ def _strip(hint: Any) -> Any:
 
 def _check(adapter: TypeAdapter[Any], sent: Any, context: ToolContext) -> Any:
     try:
-        return adapter.validate_python(sent)
+        return validate(adapter, sent)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = format_path(("context", *first["loc"]))

@@ -25,13 +25,12 @@ def is_bulky(value: Any) -> bool:
     return _is_bulky(value, _look_into)
 
 
-def is_long(value: Any) -> bool:
-    """Return whether JSON lists and objects are bulky; runs no code of an author."""
-    return _is_bulky(value, _look_into_plain)
+def is_long(value: Any, most: int = _MOST_VALUES) -> bool:
+    """Return whether JSON lists and objects are bulky, or have more values than `most`; runs no code of an author."""
+    return _is_bulky(value, _look_into_plain, most)
 
 
-def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]]) -> bool:
-    left = _MOST_VALUES
+def _is_bulky(value: Any, look_into: Callable[[Any], Collection[Any]], left: int = _MOST_VALUES) -> bool:
     pending = [value]
     while pending:
         item = pending.pop()

@@ -8,16 +8,16 @@ from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, To
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.native_items import CUT_OFF
-from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.core.tool import MOST_CHOSEN, CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_long
 from sidecall.kernel.json_data.text import name_json_type, read_object
-from sidecall.kernel.schema.arguments import fill_hidden
+from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps
 from sidecall.kernel.schema.arguments import validate as validate_at_once
 from sidecall.kernel.schema.describe import list_keys
 from sidecall.kernel.schema.repair.text import parse_arguments
 
 
-def try_arguments(invocation: Invocation) -> ToolFailure | None:
+async def try_arguments(invocation: Invocation) -> ToolFailure | None:
     """Return the failure with which the call would begin, or None.
 
     Arguments that would be dropped are failures here too, since the sender asked about them.
@@ -26,8 +26,11 @@ def try_arguments(invocation: Invocation) -> ToolFailure | None:
         MissingContext: The caller left something out.
     """
     try:
-        for stage in (decode, inject, validate_at_once):
-            stage(invocation)
+        decode(invocation)
+        for stage in (inject, validate):
+            waits = stage(invocation)
+            if waits is not None:
+                await waits
     except ToolFailure as failure:
         return failure
     if invocation.ignored:
@@ -92,8 +95,10 @@ def has_injections(tool: CompiledTool) -> bool:
     return bool(tool.injections)
 
 
-def inject(invocation: Invocation) -> None:
+def inject(invocation: Invocation) -> Awaitable[None] | None:
     """Drop what the model sent for hidden parameters, then fill them from the caller and the server.
+
+    Where these have sent much it must be awaited.
 
     Raises:
         MissingContext: The caller did not send what a hidden parameter needs.
@@ -103,7 +108,11 @@ def inject(invocation: Invocation) -> None:
     if forged:
         invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
         invocation.ignored.extend(sorted(forged))
+    request = invocation.request
+    if is_long(request.state, MOST_CHOSEN) or is_long(request.context, MOST_CHOSEN):
+        return fill_slowly(invocation, ARGUMENTS)
     fill_hidden(invocation)
+    return None
 
 
 _CONTAINERS = (list, dict)
@@ -111,11 +120,18 @@ _CONTAINERS = (list, dict)
 
 def validate(invocation: Invocation) -> Awaitable[None] | None:
     """Validate the arguments like `validate_at_once`; large ones must be awaited."""
-    for value in invocation.args.values():
-        if type(value) in _CONTAINERS and is_long(value):
-            return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_at_once, invocation)
+    args = invocation.args
+    if len(args) > MOST_CHOSEN:
+        return _validate_much(invocation)
+    for value in args.values():
+        if type(value) in _CONTAINERS and is_long(value, invocation.tool.args_schema.most_at_once):
+            return _validate_much(invocation)
     validate_at_once(invocation)
     return None
+
+
+def _validate_much(invocation: Invocation) -> Awaitable[None]:
+    return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_in_steps, invocation)
 
 
 __all__ = ["validate", "validate_at_once"]

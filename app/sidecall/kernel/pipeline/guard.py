@@ -14,7 +14,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import JsonText
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain
-from sidecall.kernel.pipeline.arguments import inject, validate_at_once
+from sidecall.kernel.pipeline.arguments import inject, validate
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import PATIENCE, HookFailed, call_hook, patience
 
@@ -46,7 +46,7 @@ async def guard_input(invocation: Invocation) -> None:
         judged = ToolInputGuardrailData(context=invocation.tool_context, args=invocation.visible_values)
         verdict = await _ask(invocation, guardrail, judged, _UNCHECKED_CALL, patience(invocation))
         if verdict.verdict == "replace":
-            _replace_args(invocation, guardrail.name, verdict.value)
+            await _replace_args(invocation, guardrail.name, verdict.value)
 
 
 async def guard_output(invocation: Invocation) -> None:
@@ -103,14 +103,16 @@ async def _ask(
     return verdict
 
 
-def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
+async def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
     """Continue with a guardrail's arguments as if the model had sent them; errors in them are the guardrail's."""
     try:
         if not isinstance(args, Mapping):
             raise TypeError(f"arguments are a mapping, not {type(args).__name__}")
         invocation.args = invocation.tool.args_schema.as_sent(args)
-        inject(invocation)
-        validate_at_once(invocation)
+        for step in (inject, validate):
+            waits = step(invocation)
+            if waits is not None:
+                await waits
     except (TypeError, ToolFailure) as error:
         raise _deny(invocation, name, error, _UNCHECKED_CALL) from error
 

@@ -174,7 +174,7 @@ class Pipeline:
             waits = step(invocation)
             if waits is not None:
                 await waits
-        return try_arguments(invocation)
+        return await try_arguments(invocation)
 
     async def dry_run(self, request: CallRequest) -> DryRunResult:
         """Dry-run a call; raises what `run` raises, except ApprovalRequired."""
@@ -206,7 +206,9 @@ class Pipeline:
             invocation = self._accept(request, tool)
             for require in self.plans.of(tool).require:
                 require(invocation)
-            inject(invocation)
+            waits = inject(invocation)
+            if waits is not None:
+                await waits
         except MissingContext as missing:
             return missing
         except Exception:

@@ -2,9 +2,28 @@
 
 from typing import Any
 
+from sidecall.kernel.concurrency.pools import Pool
+from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import NOTHING, Invocation
+from sidecall.kernel.core.tool import ArgsSchema
+
+
+async def fill_slowly(invocation: Invocation, pool: Pool) -> None:
+    """Fill the hidden parameters; those that are made of what was sent are made in a thread.
+
+    Raises:
+        Exception: What `fill_hidden` raises.
+    """
+    supply = invocation.supply()
+    filled: dict[str, Any] = {}
+    invocation.injected = filled
+    for injection in invocation.tool.injections:
+        if injection.converts:
+            await pool.run_for(key_of(invocation.request.caller), injection.fill, filled, supply)
+        else:
+            injection.fill(filled, supply)
 
 
 def fill_hidden(invocation: Invocation) -> None:
@@ -30,7 +49,15 @@ def validate(invocation: Invocation) -> None:
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    schema = invocation.tool.args_schema
+    _validate(invocation, invocation.tool.args_schema)
+
+
+def validate_in_steps(invocation: Invocation) -> None:
+    """Do the same in steps, between which other threads may run."""
+    _validate(invocation, invocation.tool.args_schema.in_steps())
+
+
+def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
     injected = invocation.injected
     try:
         values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
-from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.core.tool import MOST_CHOSEN, Schema
 from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
@@ -40,6 +40,15 @@ class JsonArgsSchema:
     fills: bool = True
     omissible: frozenset[str] = frozenset()
     guards: int = 0
+
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+        return MOST_CHOSEN
+
+    def in_steps(self) -> "JsonArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
+        return self  # Its judge does so in any case
 
     def drop_unknown(self) -> "JsonArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""

@@ -14,7 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import LiteralSchema
 
-from sidecall.kernel.core.tool import DEEPEST, Parameter, Schema
+from sidecall.kernel.core.stepwise import StepwiseValidator
+from sidecall.kernel.core.tool import DEEPEST, MOST_CHOSEN, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
@@ -70,6 +71,21 @@ class ModelArgsSchema:
     catch_all: CatchAll | None = None
     # What `_check` does for most models, without a look at how; None for the others.
     check_plainly: Callable[..., BaseModel] | None = None
+    has_unions: bool = False
+    # What validates in place of the model itself; `steps` has it once it is made, for all copies.
+    validator: Any = None
+    steps: list[StepwiseValidator] = field(default_factory=list)
+
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+        return MOST_CHOSEN if self.has_unions else MOST_VALUES
+
+    def in_steps(self) -> "ModelArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
+        if not self.steps:
+            self.steps.append(StepwiseValidator(self.model.__pydantic_core_schema__))
+        return replace(self, validator=self.steps[0], check_plainly=None)
 
     def drop_unknown(self) -> "ModelArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
@@ -134,7 +150,7 @@ class ModelArgsSchema:
         """Validate, refusing unknown names."""
         if self.unknown == "walk" and not find_unknown_keys(given, self.closed):
             return self._check_known(given)
-        validator = self.model.__pydantic_validator__
+        validator = self.validator or self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)
         extra: Literal["forbid"] | None = None if self.unknown == "take" else "forbid"
         checked: BaseModel
@@ -148,7 +164,7 @@ class ModelArgsSchema:
 
     def _check_known(self, given: Mapping[str, Any]) -> BaseModel:
         """Validate, treating unknown names as the model itself does."""
-        validator = self.model.__pydantic_validator__
+        validator = self.validator or self.model.__pydantic_validator__
         text = None if self.json_mode == "never" else self._write_json(given)
         checked: BaseModel
         checked = validator.validate_python(given) if text is None else validator.validate_json(text)
@@ -248,7 +264,8 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
     shown = tuple(flat["properties"])
     drops = catch_all is None and _drops_unknown(model, drops_unknown)
     closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
-    json_mode = _choose_json_mode(repr(model.__pydantic_core_schema__))
+    core_schema = repr(model.__pydantic_core_schema__)
+    json_mode = _choose_json_mode(core_schema)
     unknown = _choose_unknown_mode(closed)
     is_plain = json_mode == "never" and unknown == "forbid"
     return ModelArgsSchema(
@@ -265,12 +282,14 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
         json_mode=json_mode,
         takes_numbers=takes_numbers(flat),
         check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
+        has_unions=_UNION in core_schema,
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )
 
 
 # What text may stand for; pydantic tries these and `str` in another order when it reads JSON.
+_UNION = "'type': 'union'"
 _SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "decimal", "url", "is-instance")
 
 
@@ -281,7 +300,7 @@ def _choose_json_mode(core_schema: str) -> JsonMode:
     """
     if "'strict': True" in core_schema:
         return "always"
-    has_union = "'type': 'union'" in core_schema
+    has_union = _UNION in core_schema
     return "if said" if has_union and any(f"'type': '{kind}'" in core_schema for kind in _SAID_AS_TEXT) else "never"
 
 

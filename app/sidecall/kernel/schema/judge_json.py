@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from sidecall.kernel.core.errors import InvalidArguments
@@ -13,6 +12,7 @@ from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.joined import join_all
+from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
 from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 from sidecall.kernel.schema.repair.coerce import Reading
@@ -92,12 +92,13 @@ class SchemaJudge:
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
-        errors = self._list_errors(self.closed, data)
-        if not errors:
+        found = self._list_errors(self.closed, data)
+        errors = found.errors
+        if found.is_whole and not errors:
             return Reading(data, fits=True)
         # The validator lists all errors of a value, however many; where no name is wrong, once is enough.
         if not any(map(_is_of_names, errors)):
-            return _read(errors, data)
+            return _read(found, data)
         unknown_keys = find_unknown_keys(data, self.root)
         known = _read(self._list_errors(self.validator, data), data)
         if not unknown_keys:
@@ -145,9 +146,9 @@ class SchemaJudge:
             values = drop_member(values, path)
         return Reading(values, fits=True) if nulls and self.closed.is_valid(values) else None
 
-    def _list_errors(self, validator: Any, given: Any) -> list[Any]:
+    def _list_errors(self, validator: Any, given: Any) -> Mismatches:
         try:
-            return list(islice(validator.iter_errors(given), MOST_FIELDS + 1))
+            return list_mismatches(validator, given)
         except ValueError as error:
             # What only this process can send: objects, and keys that are no texts.
             raise InvalidArguments(
@@ -168,8 +169,11 @@ class SchemaJudge:
         return [entry for error in reading.faults for entry in format_rule(error, locate, self.root)]
 
 
-def _read(errors: list[Any], data: Any) -> Reading:
-    return Reading(count=len(errors), faults=errors) if errors else Reading(data, fits=True)
+def _read(found: Mismatches, data: Any) -> Reading:
+    if found.is_whole and not found.errors:
+        return Reading(data, fits=True)
+    # Those that were not listed are more than are told of, or else they would have been.
+    return Reading(count=len(found.errors) if found.is_whole else MOST_FIELDS + 1, faults=found.errors)
 
 
 _OF_NAMES = frozenset(("required", "additionalProperties"))

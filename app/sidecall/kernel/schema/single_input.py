@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.kernel.core.errors import ToolException
-from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.core.tool import MOST_VALUES, Schema
 
 _SCHEMA: Schema = {"type": "object", "properties": {"__arg1": {"type": "string"}}, "required": ["__arg1"]}
 
@@ -19,6 +19,15 @@ class SingleInputArgsSchema:
     flat: Schema = field(default_factory=lambda: _SCHEMA)
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
+
+    @property
+    def most_at_once(self) -> int:
+        """How many values are validated without others having a turn."""
+        return MOST_VALUES
+
+    def in_steps(self) -> "SingleInputArgsSchema":
+        """Return a copy that validates in steps, between which other threads may run."""
+        return self
 
     def drop_unknown(self) -> "SingleInputArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.bulk import is_long
 from sidecall.kernel.json_data.pointer import follow
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.references import resolve
@@ -122,6 +124,11 @@ def find_whole_floats(value: Any, path: Loc = ()) -> Iterator[Loc]:
             yield from find_whole_floats(item, (*path, step))
 
 
+# How many values are evaluated at once, and how many members of a list or object.
+_MOST_AT_ONCE = 1_000
+_MEMBERS = 64
+
+
 def make_integers(data: Any, flat: Schema, schema: Schema, evaluate: Callable[[Any], Any]) -> Any:
     """Copy valid JSON data with ints in place of whole floats, where the schema wants integers.
 
@@ -138,7 +145,9 @@ def make_integers(data: Any, flat: Schema, schema: Schema, evaluate: Callable[[A
     found = {path for path, is_integer in asked.items() if is_integer}
     unclear = [path for path, is_integer in asked.items() if is_integer is None]
     if unclear:
-        found |= _find_asked(unclear, evaluate(data)["details"], schema)
+        for part, places in _cut_around(data, unclear):
+            asked_here = _find_asked(list(places), evaluate(part)["details"], schema)
+            found |= {places[path] for path in asked_here}
     return _replace(data, (), found, {path[:end] for path in found for end in range(len(path))}) if found else data
 
 
@@ -177,6 +186,64 @@ def _wants_integer(node: Schema) -> bool:
 def _is_branching(node: Schema) -> bool:
     branching = node.keys() & _BRANCHING
     return bool(branching) and not all(key in ("anyOf", "oneOf") and list_needed(node[key]) for key in branching)
+
+
+def _cut_around(data: Any, paths: list[Loc]) -> Iterator[tuple[Any, dict[Loc, Loc]]]:
+    """Yield parts of large data with these paths, and each path in the part with that in the data.
+
+    What is evaluated at once holds up all other threads, for 10 microseconds and more for each value.
+    """
+    if not is_long(data, _MOST_AT_ONCE):
+        yield data, {path: path for path in paths}
+        return
+    groups: dict[Loc, dict[str | int, list[Loc]]] = {}
+    for path in paths:
+        depth = _find_large(data, path)
+        groups.setdefault(path[:depth], {}).setdefault(path[depth] if depth < len(path) else "", []).append(path)
+    for above, members in groups.items():
+        steps = iter(members)
+        while chosen := list(islice(steps, _MEMBERS)):
+            part, is_list = _keep(data, above, chosen), isinstance(follow_path(data, above), list)
+            depth = len(above)
+            yield (
+                part,
+                {
+                    (*above, place if is_list else step, *path[depth + 1 :])[: len(path)]: path
+                    for place, step in enumerate(chosen)
+                    for path in members[step]
+                },
+            )
+
+
+def follow_path(data: Any, path: Loc) -> Any:
+    """Return the value at a path."""
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _find_large(data: Any, path: Loc) -> int:
+    """Return how many steps lead to the first list or object with many members; the whole path if there is none."""
+    for depth, step in enumerate(path):
+        if len(data) > _MEMBERS:
+            return depth
+        data = data[step]
+    return len(path)
+
+
+def _keep(value: Any, above: Loc, chosen: list[str | int]) -> Any:
+    """Copy data with these members of a list or object alone, and without what is large beside it."""
+    if not above:
+        if isinstance(value, list):
+            return [value[int(step)] for step in chosen]
+        return {step: value[step] for step in chosen} if isinstance(value, dict) else value
+    if isinstance(value, list):
+        return [_keep(it, above[1:], chosen) if place == above[0] else _lighten(it) for place, it in enumerate(value)]
+    return {name: _keep(it, above[1:], chosen) if name == above[0] else _lighten(it) for name, it in value.items()}
+
+
+def _lighten(value: Any) -> Any:
+    return type(value)() if isinstance(value, dict | list) and is_long(value, _MEMBERS) else value
 
 
 def _find_asked(paths: list[Loc], units: list[Any], schema: Schema) -> set[Loc]:

@@ -83,11 +83,15 @@ def use_store_in_a_copy(store: Annotated[Store, InjectedStore]) -> int:
 
 LATE: list[str] = []
 ASKING: list[threading.Thread] = []
+NEXT = threading.Event()
 
 
 @tool(executor="process")
 def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
-    """Use it in a thread when the call is over, and return what came of it at the call before in this process."""
+    """Use it in two threads when the call is over, and return what has come of that in this process.
+
+    One asks again and again, the other while the next call runs, which waits for them: only a refusal ends them.
+    """
 
     def put() -> None:
         while True:
@@ -97,11 +101,18 @@ def use_store_late(store: Annotated[Store, InjectedStore]) -> list[str]:
                 LATE.append(str(error))
                 return
 
+    def put_later() -> None:
+        NEXT.wait()
+        put()
+
+    NEXT.set()
     for thread in ASKING:
-        thread.join(30)
+        thread.join()
+    NEXT.clear()
     before = [*LATE]
-    ASKING.append(threading.Thread(target=put, daemon=True))
-    ASKING[-1].start()
+    ASKING[:] = [threading.Thread(target=target, daemon=True) for target in (put, put_later)]
+    for thread in ASKING:
+        thread.start()
     return before
 
 

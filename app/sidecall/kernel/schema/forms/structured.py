@@ -7,6 +7,7 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sidecall.kernel.core.errors import ToolOutputError
+from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.schema.judge_json import compile_validator
@@ -82,7 +83,7 @@ class Structure:
         if self._adapter is None:
             self._adapter = TypeAdapter(self._returns)
         try:
-            converted = self._adapter.validate_python(value)
+            converted = validate(self._adapter, value)
             return to_plain(self._adapter.dump_python(converted, mode="json", by_alias=True))
         except (ValidationError, PydanticUserError, PydanticSerializationError, TypeError, ValueError):
             return value

@@ -51,7 +51,8 @@ class Channel:
         self._lock = threading.Lock()
         # Held while a reply is awaited; its holder's code must not ask meanwhile.
         self._asking = threading.Lock()
-        self._is_open = False
+        # The call whose questions are answered.
+        self._call: str | None = None
         self._pid = os.getpid()
 
     def __iter__(self) -> Iterator[Message]:
@@ -74,7 +75,8 @@ class Channel:
         if os.getpid() != self._pid:
             raise RuntimeError("The store belongs to the process of the tool; its copies cannot use it.")
         with self._asking:
-            if not self._is_open:
+            # What an earlier call has left running must not speak for another one, which may be another caller's.
+            if self._call is None or self._call != subject:
                 raise RuntimeError("The call has ended, and with it the use of its store.")
             self.say(kind, subject, content)
             for message in self:
@@ -91,14 +93,17 @@ class Channel:
         return await asyncio.to_thread(self.ask, kind, subject, content)
 
     @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Allow questions within the body; wait at its end for pending replies, so that no later call reads them."""
-        self._is_open = True
+    def answering(self, call: str) -> Iterator[None]:
+        """Allow questions of a call within the body.
+
+        At its end pending replies are waited for, so that no later call reads them.
+        """
+        self._call = call
         try:
             yield
         finally:
             # First of all, since a thread that asks again and again may be faster at the lock for as long as it likes.
-            self._is_open = False
+            self._call = None
             with self._asking:
                 pass
 
@@ -177,7 +182,10 @@ class ToolProcess:
             invocation = open_call(request, tool, self._channel, listen, add_cost)
             fill_hidden(invocation)
             validate(invocation)
-            with self._channel.answering(), bounded_memory(self._baseline + request["memory_limit_mb"] * _MB):
+            with (
+                self._channel.answering(invocation.id),
+                bounded_memory(self._baseline + request["memory_limit_mb"] * _MB),
+            ):
                 output = self._run(invocation)
             return write_output(invocation.tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
         except BaseException as error:

@@ -1,0 +1,162 @@
+"""Validate large values with pydantic in steps: other threads may run between members, and few errors are collected.
+
+pydantic-core holds the interpreter's lock until it is done, with an error for each member of each union that a value
+does not fit: half a second for what one call may bring. Here it calls back after each member of a list or object, where
+the interpreter changes threads, and once enough members of a list or object are wrong, it takes the others for right:
+the list or object is refused in any case.
+"""
+
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, Literal, get_args
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator, core_schema
+
+from sidecall.kernel.core.field_errors import MOST_FIELDS
+from sidecall.kernel.json_data.bulk import is_long
+
+# How many values `validate` takes at once.
+_MOST_AT_ONCE = 1_000
+
+# How many errors are collected in one list or object, and how many in all before each may have one only.
+_MOST_EACH = MOST_FIELDS + 1
+_MOST = 10 * _MOST_EACH
+# Marks what is not pydantic's own in the places and among the types of errors.
+_MARK = "\0sidecall"
+_STOP = "sidecall_stop"
+# Where schemas of members stand, by the type of what holds them.
+_MEMBERS = {
+    "list": ("items_schema",),
+    "set": ("items_schema",),
+    "frozenset": ("items_schema",),
+    "tuple": ("items_schema",),
+    "dict": ("keys_schema", "values_schema"),
+    "model-fields": ("extras_schema", "extras_keys_schema"),
+    "typed-dict": ("extras_schema",),
+}
+# What is no schema, and may look like one.
+_OTHERS = frozenset("metadata serialization default expected members config cls ctx return_schema".split())
+
+
+class _Count:
+    """Members of the lists and objects of one value that do not fit."""
+
+    __slots__ = ("all", "each")
+
+    def __init__(self, places: int) -> None:
+        self.each = [0] * places
+        self.all = 0
+
+    def takes(self, place: int) -> bool:
+        """Count a member that does not fit; return whether its error is collected."""
+        own = self.each[place]
+        if own >= _MOST_EACH or (own and self.all >= _MOST):
+            return False
+        self.each[place] = own + 1
+        self.all += 1
+        return True
+
+
+_COUNT: ContextVar[_Count] = ContextVar("sidecall_misfits")
+
+
+class StepwiseValidator:
+    """Validates as the validator of a core schema does, but collects fewer errors where there are very many."""
+
+    def __init__(self, schema: Any) -> None:
+        """Compile a core schema of pydantic."""
+        self._places = 0
+        self._validator = SchemaValidator(self._open(schema), _use_prebuilt=False)
+
+    def validate_python(self, value: Any, *, extra: Literal["forbid"] | None = None) -> Any:
+        """Validate a value.
+
+        Raises:
+            ValidationError: It does not fit.
+        """
+        return self._validate(self._validator.validate_python, "python", value, extra)
+
+    def validate_json(self, text: bytes, *, extra: Literal["forbid"] | None = None) -> Any:
+        """Validate a JSON text, like `validate_python`."""
+        return self._validate(self._validator.validate_json, "json", text, extra)
+
+    def _validate(self, validate: Callable[..., Any], kind: Literal["python", "json"], value: Any, extra: Any) -> Any:
+        token = _COUNT.set(_Count(self._places))
+        try:
+            return validate(value, extra=extra)
+        except ValidationError as error:
+            lines = list(_list_own(error))
+            raise ValidationError.from_exception_data(error.title, lines, kind) from None
+        finally:
+            _COUNT.reset(token)
+
+    def _open(self, schema: Any) -> Any:
+        """Copy a core schema, with calls back after each member of a list or object."""
+        if isinstance(schema, list | tuple):
+            return type(schema)(self._open(it) for it in schema)
+        if not isinstance(schema, dict):
+            return schema
+        made = {key: it if key in _OTHERS else self._open(it) for key, it in schema.items()}
+        members = [key for key in _MEMBERS.get(str(made.get("type")), ()) if made.get(key) is not None]
+        return self._count_members(made, members) if members else made
+
+    def _count_members(self, schema: dict[str, Any], members: list[str]) -> Any:
+        place = self._places
+        self._places += 1
+
+        def count(_: Any) -> None:
+            if _COUNT.get().takes(place):
+                raise PydanticCustomError(_STOP, _STOP)
+
+        def end(_: Any) -> None:
+            _COUNT.get().each[place] = 0
+            raise PydanticCustomError(_STOP, _STOP)
+
+        def watch(member: Any) -> Any:
+            done = core_schema.no_info_after_validator_function(_pass, member)
+            return _try(done, core_schema.no_info_plain_validator_function(count))
+
+        for key in members:
+            inner = schema[key]
+            schema[key] = [watch(it) for it in inner] if isinstance(inner, list) else watch(inner)
+        name = schema.pop("ref", None)
+        made = _try(schema, core_schema.no_info_plain_validator_function(end))
+        return made if name is None else {**made, "ref": name}
+
+
+def _pass(value: Any) -> Any:
+    """Return a member that fits; on the way the interpreter may change threads."""
+    return value
+
+
+def _try(first: Any, otherwise: Any) -> dict[str, Any]:
+    """Make a schema that calls back where another does not fit, and changes nothing where it does."""
+    return {**core_schema.union_schema([(first, _MARK), (otherwise, _MARK)], mode="left_to_right")}
+
+
+_KNOWN = frozenset(get_args(core_schema.ErrorType))
+
+
+def _list_own(error: ValidationError) -> Iterator[InitErrorDetails]:
+    """List the errors as pydantic says them of the schema that was given."""
+    for it in error.errors(include_url=False):
+        if it["type"] == _STOP:
+            continue
+        known = it["type"] in _KNOWN
+        kind = it["type"] if known else PydanticCustomError(it["type"], it["msg"], it.get("ctx"))
+        # Members of unions that are lists are named in the places, too, and by a name that has ours in it.
+        loc = tuple(step for step in it["loc"] if not (isinstance(step, str) and _MARK in step))
+        line = InitErrorDetails(type=kind, loc=loc, input=it["input"])
+        yield {**line, "ctx": it["ctx"]} if known and "ctx" in it else line
+
+
+def validate(adapter: TypeAdapter[Any], value: Any) -> Any:
+    """Validate a value by a type, in steps where it is large.
+
+    Raises:
+        ValidationError: It does not fit.
+    """
+    if is_long(value, _MOST_AT_ONCE):
+        return StepwiseValidator(adapter.core_schema).validate_python(value)
+    return adapter.validate_python(value)

@@ -1,0 +1,171 @@
+"""Tools whose arguments, state and results are each one of many things."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, create_model
+
+from sidecall import InjectedState, StructuredTool, ToolContext, tool
+
+_KINDS = 30
+
+
+class Heron(BaseModel):
+    """A bird."""
+
+    kind: Literal["heron"]
+    legs: int
+
+
+class Fern(BaseModel):
+    """A plant."""
+
+    kind: Literal["fern"]
+    height: float
+    seen: list[date] = []
+
+
+class Color(StrEnum):
+    """A color."""
+
+    GREY = "grey"
+    GREEN = "green"
+
+
+_WIDE: Any = [create_model(f"Kind{it}", kind=Literal[f"kind_{it}"], number=int) for it in range(_KINDS)]
+_Wide = Annotated[_WIDE[0] | _WIDE[1], Field()]
+for _kind in _WIDE[2:]:
+    _Wide = _Wide | _kind  # type: ignore[assignment]
+_Tagged = Annotated[Heron | Fern, Field(discriminator="kind")]
+
+
+@tool
+async def choose_wide(values: list[_Wide]) -> int:  # type: ignore[valid-type]
+    """Count what is one of thirty things.
+
+    Args:
+        values: What.
+    """
+    return len(values)
+
+
+@tool
+async def choose_more(
+    tagged: list[_Tagged] | None = None,
+    named: dict[date, Heron | Fern | int] | None = None,
+    nested: list[list[int] | list[date] | dict[str, bool]] | None = None,
+    colors: set[Color | int] | None = None,
+    pairs: list[tuple[int, Heron | Fern]] | None = None,
+    grown: Fern | list[Fern] | dict[str, Fern] | None = None,
+) -> int:
+    """Count what is one of several things.
+
+    Args:
+        tagged: Things that say what they are.
+        named: Things by days.
+        nested: Lists of one kind each.
+        colors: Different colors.
+        pairs: Numbers and things.
+        grown: One plant, or many.
+    """
+    return sum(len(it) for it in (tagged, named, nested, colors, pairs) if it) + bool(grown)
+
+
+@tool
+async def choose_free(**values: Heron | Fern | datetime) -> int:
+    """Count what has any name.
+
+    Args:
+        values: What.
+    """
+    return len(values)
+
+
+@tool(requires_approval=True)
+async def choose_approved(values: list[Heron | Fern | datetime]) -> int:
+    """Count what a person approves.
+
+    Args:
+        values: What.
+    """
+    return len(values)
+
+
+@tool
+async def choose_state(messages: Annotated[list[Heron | Fern | datetime], InjectedState("messages")]) -> int:
+    """Count what the program sends."""
+    return len(messages)
+
+
+class Sent(BaseModel):
+    """What a program sends."""
+
+    values: list[Heron | Fern | datetime]
+
+
+@tool
+async def choose_context(context: ToolContext[Sent]) -> int:
+    """Count what the program sends beside its calls."""
+    return len(context.context.values)
+
+
+@tool
+def return_wrongly(count: int) -> list[Heron | Fern | datetime]:
+    """Return what is none of several things.
+
+    Args:
+        count: How many.
+    """
+    return [{"kind": "none", "legs": it} for it in range(count)]  # type: ignore[misc]
+
+
+@tool
+def return_things(count: int) -> list[Heron | Fern]:
+    """Return models.
+
+    Args:
+        count: How many.
+    """
+    return [Heron(kind="heron", legs=it) for it in range(count)]
+
+
+@tool
+def return_named(count: int) -> dict[date, Heron | Fern | Color]:
+    """Return models by days.
+
+    Args:
+        count: How many.
+    """
+    return {date.fromordinal(it + 1): Heron(kind="heron", legs=it) for it in range(count)}
+
+
+async def _count(**args: Any) -> str:
+    return str(sum(len(it) for it in args.values()))
+
+
+_FORMS = [
+    {
+        "type": "object",
+        "properties": {"kind": {"const": f"kind_{it}"}, "number": {"type": "integer"}},
+        "required": ["kind", "number"],
+    }
+    for it in range(_KINDS)
+]
+_PATTERN = {"type": "string", "pattern": "^(a|b|ab)*$"}
+fit = StructuredTool.from_function(
+    coroutine=_count,
+    name="fit",
+    description="Count what fits a schema.",
+    args_schema={
+        "type": "object",
+        "properties": {
+            "one_of": {"type": "array", "items": {"oneOf": _FORMS}},
+            "any_of": {"type": "object", "additionalProperties": {"anyOf": _FORMS}},
+            "all_of": {"type": "array", "items": {"allOf": [_PATTERN, {"minLength": 5}, {"enum": ["ababa", "bbbbb"]}]}},
+            "nested": {"type": "array", "items": {"type": "array", "uniqueItems": True, "items": {"oneOf": _FORMS}}},
+            "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+            "keys": {"type": "object", "propertyNames": _PATTERN},
+        },
+    },
+)
