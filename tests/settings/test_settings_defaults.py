@@ -118,6 +118,7 @@ DEFAULTS = {
     "oauth": None,
     "public_url": None,
     "process_env": (),
+    "process_import": "once",
     "audit_ttl": 7_776_000.0,
     "max_audit_entries": 100_000,
     "max_approval_rules": 10000,

@@ -48,6 +48,7 @@ def _make_executor(sandbox: LocalSandbox, settings: ExecutorSettings) -> "_execu
         settings.tools_of,
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
+        imports_once=settings.imports_once,
     )
 
 
