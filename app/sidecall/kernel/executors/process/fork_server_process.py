@@ -140,6 +140,8 @@ class ForkServerProcess:
     def _send(self, order: bytes, handed: Sequence[int]) -> bool:
         if self._control is None or self._watch is None or self._watch.has_given_up:
             return False
+        # Before it is sent, since the answer may be read at once.
+        self._watch.note_order()
         try:
             socket.send_fds(self._control, [order], handed)
         except BlockingIOError:  # It has not taken a hundred others.
@@ -147,7 +149,6 @@ class ForkServerProcess:
             return False
         except OSError:
             return False
-        self._watch.note_order()
         return True
 
     def start(self) -> None:
