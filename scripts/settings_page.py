@@ -98,6 +98,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (
             "sandbox_memory_mb",
             "sandbox_processes",
+            "sandbox_waiting",
             "sandbox_file_mb",
             "shell_allow",
             "shell_output_bytes",

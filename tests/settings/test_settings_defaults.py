@@ -153,6 +153,7 @@ DEFAULTS = {
     "otel": "auto",
     "sandbox_memory_mb": 512,
     "sandbox_processes": 64,
+    "sandbox_waiting": 4,
     "sandbox_file_mb": 32,
     "shell_allow": (),
     "shell_output_bytes": 65536,

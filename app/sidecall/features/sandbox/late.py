@@ -20,7 +20,9 @@ def make_sandbox(settings: Any) -> LocalSandbox:
         processes=settings.sandbox_processes,
         file_mb=settings.sandbox_file_mb,
     )
-    return LocalSandbox(limits, settings.python, settings.shell_allow, settings.shell_output_bytes)
+    return LocalSandbox(
+        limits, settings.python, settings.shell_allow, settings.shell_output_bytes, settings.sandbox_waiting
+    )
 
 
 class LateSandboxExecutor(LateExecutor):
