@@ -85,7 +85,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "Running a tool",
         "What one call may take, unless its author says otherwise: [options](tools.md#options), "
         "[executors](executors.md).",
-        ("tool_timeout", "threads", "processes", "memory_limit_mb", "process_env"),
+        ("tool_timeout", "threads", "processes", "process_import", "memory_limit_mb", "process_env"),
     ),
     (
         "Fleet",
@@ -98,6 +98,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (
             "sandbox_memory_mb",
             "sandbox_processes",
+            "sandbox_waiting",
             "sandbox_file_mb",
             "shell_allow",
             "shell_output_bytes",

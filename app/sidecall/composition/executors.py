@@ -15,6 +15,7 @@ def read_executor_settings(settings: Settings) -> ExecutorSettings:
         tools_of=TOOLS_OF,
         threads=settings.threads,
         processes=settings.processes,
+        imports_once=settings.process_import == "once",
         memory_limit_mb=settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=None if settings.otel == "off" else _TRACES,

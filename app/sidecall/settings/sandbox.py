@@ -26,6 +26,13 @@ class SandboxSettings(BaseSettings, defer_build=True):
     sandbox_file_mb: int = Field(
         default=32, ge=1, le=1_000_000, description="Megabytes of a file that a program there may write."
     )
+    sandbox_waiting: int = Field(
+        default=4,
+        ge=0,
+        le=64,
+        description="Conversations in which a shell waits, in a sandbox of its own, for the next command; it ends "
+        "after a minute. 0: none, and each command starts its sandbox.",
+    )
     shell_allow: Texts = Field(
         default=(),
         description="Commands of the tools `shell` and `bash` that run without asking a person, by their first words, "

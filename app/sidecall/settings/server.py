@@ -149,6 +149,11 @@ class Settings(
     processes: int = Field(
         default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
     )
+    process_import: Literal["once", "each"] = Field(
+        default="once",
+        description="How those processes get their tools: `once`, imported by one from which the others are forked, "
+        "where the modules allow it; `each`, imported by each process.",
+    )
     memory_limit_mb: int = Field(
         default=1024, ge=1, le=1_000_000, description="Default memory limit of a tool in a process, in megabytes."
     )

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,14 @@ from tests.kit.waiting import until
 class Session:
     """A shell and its folder."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, waiting: int = 2) -> None:
         backend = open_once().backend
         assert backend is not None
         self.directory = place / "workspace"
         self.directory.mkdir()
         (place / "states").mkdir()
         self.states = ShellStates(place / "states")
-        self.shell = Shell(backend, LIMITS, self.states)
+        self.shell = Shell(backend, LIMITS, self.states, waiting)
 
     async def run(self, command: str, seconds: float = 20.0) -> CommandEnd:
         """Run a command."""
@@ -41,9 +42,11 @@ class Session:
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Session:
-    """Begin one."""
-    return Session(tmp_path)
+async def session(tmp_path: Path) -> AsyncIterator[Session]:
+    """Begin one, whose next command finds a shell that waits for it."""
+    begun = Session(tmp_path)
+    yield begun
+    await begun.shell.close()
 
 
 # What is run, its exit code, and what it prints; None stands for what cannot be foretold.
@@ -74,8 +77,10 @@ CASES = [
 ]
 
 
-async def test_a_session_survives_each_command(session: Session) -> None:
+@pytest.mark.parametrize("waiting", [0, 2], ids=["each is started", "one waits"])
+async def test_a_session_survives_each_command(tmp_path: Path, waiting: int) -> None:
     """A command is answered, no matter what it does, and the next finds the folder and variables as they were."""
+    session = Session(tmp_path, waiting)
     await session.run("mkdir kept && cd kept && export KEPT='a b'")
     found = []
     for command, _, printed in CASES:
@@ -84,6 +89,7 @@ async def test_a_session_survives_each_command(session: Session) -> None:
         if command.startswith("cd "):
             await session.run("cd -")
     last = await session.run('pwd; echo "$KEPT"')
+    await session.shell.close()
 
     assert found == CASES
     assert last.stdout == (b"/workspace/kept\na b\n", b"")

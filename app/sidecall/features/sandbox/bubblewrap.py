@@ -217,14 +217,15 @@ class SandboxBackend:
 class SandboxSpec:
     """What is to run, and with which files.
 
-    `files` are created in the sandbox. `stdin` is the program's input, None for an empty one; `given` are other
-    descriptors of ours that it inherits under the same numbers.
+    `files` and `links` are created in the sandbox. `stdin` is the program's input, None for an empty one; `given` are
+    other descriptors of ours that it inherits under the same numbers.
     """
 
     command: Sequence[str]
     limits: SandboxLimits = field(default_factory=SandboxLimits)
     mounts: Sequence[Mount] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
     folder: str = HOME
     variables: Mapping[str, str] = field(default_factory=dict)
     stdin: int | None = None

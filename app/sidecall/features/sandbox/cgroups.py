@@ -95,8 +95,8 @@ class HeldGroup:
         self._group: Group | None = None
         self._is_over = False
 
-    def begin(self, pid: int) -> None:
-        """Make the group and add a process to it.
+    def begin(self, pid: int, *, is_outer: bool = False) -> None:
+        """Make the group and add a process to it, which does not count if it is that outside of the sandbox.
 
         Raises:
             OSError: The system refuses it, or it was dropped.
@@ -104,7 +104,18 @@ class HeldGroup:
         with self._lock:
             if self._is_over:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
-            self._group = self._groups.open(self._memory_bytes, self._processes)
+            self._group = self._groups.open(self._memory_bytes, self._processes + is_outer)
+            self._group.add(pid)
+
+    def add(self, pid: int) -> None:
+        """Add another process to the group.
+
+        Raises:
+            OSError: The system refuses it, or the group was dropped.
+        """
+        with self._lock:
+            if self._is_over or self._group is None:
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             self._group.add(pid)
 
     def end(self) -> None:

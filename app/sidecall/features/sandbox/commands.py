@@ -1,20 +1,16 @@
 """Run the commands of a conversation, each in its own sandbox, as if one shell ran them all."""
 
-import os
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import HOME, Mount, SandboxBackend, SandboxSpec
-from sidecall.features.sandbox.confined import Confined, Stream
+from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed
 from sidecall.features.sandbox.python_sessions import KeptOutput
-from sidecall.features.sandbox.self_test import run_within
-from sidecall.features.sandbox.shell_state import MOST, ShellState, ShellStates, read_saved
+from sidecall.features.sandbox.self_test import ProgramEnd, run_within
+from sidecall.features.sandbox.shell_process import ShellProcess, ShellTask, find_shell
+from sidecall.features.sandbox.shell_state import ShellState, ShellStates, read_saved
+from sidecall.features.sandbox.waiting import WaitingShells
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
-
-_START = Path(__file__).with_name("inside") / "start_shell.sh"
-_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
-_COMMAND, _BEGIN = "/run/sidecall/command", "/run/sidecall/start"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +24,16 @@ class ShellBounds:
 class Shell:
     """Runs commands, and carries the directory and exported variables of one to the next.
 
-    Each has its own sandbox, so that one which hangs or ends its shell affects nothing else.
+    Each has its own sandbox, so that one which hangs or ends its shell affects nothing else. That of the next command
+    may wait for it.
     """
 
-    def __init__(self, backend: SandboxBackend, limits: SandboxLimits, states: ShellStates) -> None:
-        self._backend = backend
+    def __init__(self, backend: SandboxBackend, limits: SandboxLimits, states: ShellStates, waiting: int = 0) -> None:
+        """Prepare; `waiting` is the number of workspaces in which a shell waits for the next command."""
         self._limits = limits
         self._states = states
-        self._program = next(shell for shell in _SHELLS if os.access(shell, os.X_OK))
-        self._start = _START.read_bytes()
+        self._maker = find_shell(backend, limits)
+        self.waiting = WaitingShells(self._maker, waiting)
 
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False
@@ -54,22 +51,17 @@ class Shell:
             SandboxFailed: There is no sandbox to run it in.
         """
         out, err = (_Output(name, bounds.output, self._limits.file_bytes, open_spill) for name in ("stdout", "stderr"))
-        told = bytearray()
-        reading, writing = os.pipe()
-        stream = Stream(reading, lambda piece: told.extend(piece[: MOST + 1 - len(told)]))
         try:
             state = self._states.read(directory)
-            used = replace(state, variables={}) if is_plain else state
-            spec = self._write_spec(command, directory, used, writing, out, err)
-            ended = await run_within(Confined(self._backend, spec), bounds.seconds)
-            stream.finish()
+            variables = {} if is_plain else state.variables
+            task = ShellTask(command, state.folder, out.kept.add, err.kept.add)
+            ended, told = await self._run(task, directory, variables, bounds.seconds)
         finally:
-            os.close(writing)
-            stream.close()
             out.kept.close()
             err.kept.close()
         if not ended.is_late:
-            self._keep(directory, state, bytes(told), is_plain=is_plain)
+            left = self._keep(directory, state, told, is_plain=is_plain)
+            self.waiting.prepare(directory, {} if is_plain else left.variables)
         return CommandEnd(
             stdout=out.kept.read(),
             stderr=err.kept.read(),
@@ -78,31 +70,51 @@ class Shell:
             files=tuple(one.name for one in (out, err) if one.name is not None),
         )
 
-    def _keep(self, directory: Path, before: ShellState, told: bytes, *, is_plain: bool) -> None:
+    async def close(self) -> None:
+        """End the shells that wait."""
+        await self.waiting.close()
+
+    async def _run(
+        self, task: ShellTask, directory: Path, variables: Mapping[str, str], seconds: float
+    ) -> tuple[ProgramEnd, bytes]:
+        """Run a command in the shell that waits for it, or else in a new one."""
+        waiting = self.waiting.take(directory, variables)
+        if waiting is not None:
+            waiting.give(task)
+            ended = await _run_unless_dead(waiting, seconds)
+            if ended is not None:
+                return ended, waiting.told
+        shell = self.waiting.take_blank() or ShellProcess(self._maker, task.folder)
+        try:
+            shell.give(task)
+            shell.place(directory, variables)
+            return await run_within(shell, seconds), shell.told
+        finally:
+            await shell.drop()
+
+    def _keep(self, directory: Path, before: ShellState, told: bytes, *, is_plain: bool) -> ShellState:
+        """Keep the state that a command has left; return that in which the next one begins."""
         state = read_saved(told)
         if state is not None and is_plain:
             state = replace(state, variables=before.variables)
-        if state is not None and state != before:
-            with suppress(OSError):  # The next command then begins where this one did.
-                self._states.write(directory, state)
+        if state is None or state == before:
+            return before
+        try:
+            self._states.write(directory, state)
+        except OSError:  # The next command then begins where this one did.
+            return before
+        return state
 
-    def _write_spec(
-        self, command: str, directory: Path, state: ShellState, telling: int, out: "_Output", err: "_Output"
-    ) -> SandboxSpec:
-        flags = ("--noprofile", "--norc") if self._program.endswith("bash") else ()
-        return SandboxSpec(
-            command=[self._program, *flags, _BEGIN, os.fsdecode(state.folder), str(telling)],
-            limits=self._limits,
-            mounts=[Mount(str(directory), HOME, is_writable=True)],
-            files={
-                _BEGIN: self._start,
-                _COMMAND: command.encode(errors="surrogateescape") + b"\n",
-            },
-            variables=state.variables,
-            given=[telling],
-            out=out.kept.add,
-            err=err.kept.add,
-        )
+
+async def _run_unless_dead(shell: ShellProcess, seconds: float) -> ProgramEnd | None:
+    """Run the command of a shell that has waited; return None if it has ended before it took it."""
+    try:
+        ended = await run_within(shell, seconds)
+        return None if shell.is_unread and not ended.is_late else ended
+    except SandboxFailed:
+        return None
+    finally:
+        await shell.drop()
 
 
 class _Output:

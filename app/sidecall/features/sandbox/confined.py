@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -29,6 +30,8 @@ from sidecall.kernel.executors.process.descendants import children_of
 _MOST_STATUS = 8192
 
 _MOST_WORDS = 2000
+# Bytes of the pipe of a blank one: more than the variables of a conversation take.
+_ROOM_FOR_ARGUMENTS = 262_144
 # Milliseconds to wait for the end of a killed process.
 _PATIENCE = 1000
 
@@ -36,8 +39,8 @@ _PATIENCE = 1000
 class Confined:
     """A program in its own sandbox; all its children end with it."""
 
-    def __init__(self, backend: SandboxBackend, spec: SandboxSpec) -> None:
-        """Start the program, which waits for `begin`.
+    def __init__(self, backend: SandboxBackend, spec: SandboxSpec, *, is_blank: bool = False) -> None:
+        """Start the program, which waits for `begin`; a blank one waits for `fill` before.
 
         Raises:
             SandboxFailed: The system has no room for another process.
@@ -47,18 +50,53 @@ class Confined:
         self._words = bytearray()
         self._streams: list[Stream] = []
         self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._outer, self._go = -1, -1
+        self._outer, self._go, self._arguments = -1, -1, -1
+        self._options: Callable[[SandboxSpec], bytes] | None = None
         self._inner: int | None = None
         groups, limits = backend.groups, spec.limits
         self._group = None if groups is None else HeldGroup(groups, limits.memory_bytes, limits.processes)
+        self._joining: asyncio.Future[None] | None = None
+        self._is_inside = False
         self._ending: asyncio.Future[None] | None = None
         self._turn = threading.Lock()
         with ExitStack() as theirs, ExitStack() as ours:
             try:
-                self._start(theirs, ours)
+                self._start(theirs, ours, is_blank=is_blank)
             except OSError as error:
                 raise SandboxFailed(f"no sandbox can be started: {error.strerror}") from error
             ours.pop_all()
+
+    def join_early(self) -> None:
+        """Put a blank one into its cgroup before it is filled, since the kernel takes some time for it."""
+        if self._group is not None:
+            self._joining = asyncio.ensure_future(SANDBOXES.run(self._group.begin, self._process.pid, is_outer=True))
+            self._joining.add_done_callback(read_error)
+
+    def fill(self, spec: SandboxSpec) -> None:
+        """Give a blank one its mounts and variables; its program, files and limits are those it was started with.
+
+        Raises:
+            SandboxFailed: It has ended, or there are too many variables.
+        """
+        assert self._options is not None
+        self._spec = spec
+        joining = self._joining
+        # Then what it starts is born there.
+        self._is_inside = joining is not None and joining.done() and joining.exception() is None
+        arguments, self._arguments = self._arguments, -1
+        body = self._options(spec)
+        try:
+            is_whole = os.write(arguments, body) == len(body)
+        except OSError:
+            is_whole = False
+        finally:
+            os.close(arguments)
+        if not is_whole:
+            raise SandboxFailed("a sandbox that waits has ended")
+
+    def has_ended(self) -> bool:
+        """Return whether it has ended, also while it waits."""
+        return self._outer < 0 or _is_readable(self._outer, 0)
 
     async def begin(self) -> None:
         """Apply the limits, and let it run.
@@ -75,8 +113,7 @@ class Confined:
             self._inner = os.pidfd_open(pid)
             for kind, most in list_limits(self._spec.limits, is_grouped=self._backend.groups is not None):
                 resource.prlimit(pid, kind, (most, most))
-            if self._group is not None:
-                await SANDBOXES.run(self._group.begin, pid)  # The kernel takes some time for it.
+            await self._join(pid)
             if self._outer < 0:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
@@ -85,6 +122,16 @@ class Confined:
             self.close()
             said = self.trouble if self._words else f"a sandbox cannot be bounded: {error}"
             raise SandboxFailed(said) from error
+
+    async def _join(self, pid: int) -> None:
+        """Put the first process of the sandbox into its cgroup, unless it was born there."""
+        if self._group is None or self._is_inside:
+            return
+        if self._joining is None:
+            await SANDBOXES.run(self._group.begin, pid)
+        else:
+            await asyncio.shield(self._joining)
+            await SANDBOXES.run(self._group.add, pid)
 
     async def wait(self) -> int | None:
         """Wait until all processes are gone; return the exit code, None if it never began."""
@@ -120,6 +167,9 @@ class Confined:
             return
         for stream in self._streams:
             stream.close()
+        if self._arguments >= 0:
+            os.close(self._arguments)
+            self._arguments = -1
         outer, inner, self._outer, self._inner = self._outer, self._inner, -1, None
         # In a thread, since killed processes may remain for a while.
         self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, outer, inner))
@@ -136,7 +186,7 @@ class Confined:
         else:
             with suppress(OSError):
                 signal.pidfd_send_signal(inner, signal.SIGKILL)
-            _wait_here(inner)
+            _is_readable(inner, _PATIENCE)
             os.close(inner)
         self._process.kill()
         self._process.wait()
@@ -154,13 +204,13 @@ class Confined:
         """Bubblewrap's reason why there is no sandbox."""
         return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
 
-    def _start(self, theirs: ExitStack, ours: ExitStack) -> None:
+    def _start(self, theirs: ExitStack, ours: ExitStack, *, is_blank: bool) -> None:
         (told, status), (read, out), (heard, err) = [_pipe(theirs, ours) for _ in range(3)]
         block, self._go = os.pipe()
         theirs.callback(os.close, block)
         ours.callback(os.close, self._go)
         files = open_files(self._spec.files, theirs)
-        words, given = self._write(files, status, block, theirs)
+        words, given = self._write(files, (status, block), theirs, ours, is_blank=is_blank)
         stdin = subprocess.DEVNULL if self._spec.stdin is None else self._spec.stdin
         # With an empty environment, since /proc/1/environ shows it to programs inside.
         self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
@@ -169,17 +219,40 @@ class Confined:
         self._outer = os.pidfd_open(self._process.pid)
         self._streams = [
             Stream(told, self._take_status, self._notify_waiters),
-            Stream(read, self._spec.out),
+            Stream(read, self._take_output),
             Stream(heard, self._take_error),
         ]
 
     def _write(
-        self, files: dict[str, int], status: int, block: int, theirs: ExitStack
+        self, files: dict[str, int], told: tuple[int, int], theirs: ExitStack, ours: ExitStack, *, is_blank: bool
     ) -> tuple[list[str], tuple[int, ...]]:
-        spec = self._spec
-        options = write_arguments(self._backend.system, spec.mounts, spec.limits, files, spec.folder, spec.variables)
-        words, given = write_command(self._backend, options, spec.command, (status, block), theirs)
-        return words, (*files.values(), *spec.given, *given)
+        """Return the command line, and the descriptors that go with it; a blank one reads its arguments from a pipe."""
+        links = [word for place, target in self._spec.links.items() for word in ("--symlink", target, place)]
+        system, limits = [*self._backend.system, *links], self._spec.limits
+        more, given = write_more(self._backend, told, theirs)
+
+        def write(spec: SandboxSpec) -> bytes:
+            options = write_arguments(system, spec.mounts, limits, files, spec.folder, spec.variables)
+            return encode_arguments([*options, *more])
+
+        if is_blank:
+            self._options = write
+            arguments = self._open_arguments(theirs, ours)
+        else:
+            arguments = store_bytes(write(self._spec), theirs)
+        words = [self._backend.program, "--args", str(arguments), "--", *self._spec.command]
+        return words, (*files.values(), *self._spec.given, *given, arguments)
+
+    def _open_arguments(self, theirs: ExitStack, ours: ExitStack) -> int:
+        reading, self._arguments = os.pipe()
+        theirs.callback(os.close, reading)
+        ours.callback(os.close, self._arguments)
+        os.set_blocking(self._arguments, False)
+        fcntl.fcntl(self._arguments, fcntl.F_SETPIPE_SZ, _ROOM_FOR_ARGUMENTS)
+        return reading
+
+    def _take_output(self, piece: bytes) -> None:
+        self._spec.out(piece)
 
     def _take_status(self, piece: bytes) -> None:
         self._status += piece[: _MOST_STATUS - len(self._status)]
@@ -222,15 +295,26 @@ def write_command(
         told: The pipes for its status, and for the start signal.
         theirs: Closes the descriptors that only bubblewrap needs.
     """
+    more, given = write_more(backend, told, theirs)
+    # Not on the command line, which /proc/1/cmdline shows.
+    arguments = store_bytes(encode_arguments([*options, *more]), theirs)
+    return [backend.program, "--args", str(arguments), "--", *command], (*given, arguments)
+
+
+def write_more(backend: SandboxBackend, told: tuple[int, int], theirs: ExitStack) -> tuple[list[str], tuple[int, ...]]:
+    """Return the options for its pipes and its filter of system calls, with their descriptors."""
     status, block = told
     more = ["--json-status-fd", str(status), "--block-fd", str(block)]
     given = [status, block]
     if backend.system_calls is not None:
         given.append(store_bytes(backend.system_calls, theirs))
         more += ["--seccomp", str(given[-1])]
-    # Not on the command line, which /proc/1/cmdline shows.
-    given.append(store_bytes(b"".join(os.fsencode(option) + b"\0" for option in (*options, *more)), theirs))
-    return [backend.program, "--args", str(given[-1]), "--", *command], tuple(given)
+    return more, tuple(given)
+
+
+def encode_arguments(options: Sequence[str]) -> bytes:
+    """Write arguments as bubblewrap reads them from a descriptor."""
+    return b"".join(os.fsencode(option) + b"\0" for option in options)
 
 
 def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
@@ -251,10 +335,10 @@ def store_bytes(body: bytes, theirs: ExitStack) -> int:
     return fd
 
 
-def _wait_here(fd: int) -> None:
+def _is_readable(fd: int, milliseconds: int) -> bool:
     poll = select.poll()
     poll.register(fd, select.POLLIN)
-    poll.poll(_PATIENCE)
+    return bool(poll.poll(milliseconds))
 
 
 _PIECE = 65_536

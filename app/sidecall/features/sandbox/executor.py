@@ -51,6 +51,7 @@ class SandboxExecutor:
         memory_limit_mb: int,
         *,
         max_result_bytes: int | None = None,
+        imports_once: bool = True,
     ) -> None:
         """Prepare for calls; nothing is tested or started before it is needed."""
         self.sandbox = sandbox
@@ -64,6 +65,7 @@ class SandboxExecutor:
             max_result_bytes=max_result_bytes,
             env=dict(PLAIN),
             launch=self._launcher.launch,
+            imports_once=imports_once,
         )
 
     @property

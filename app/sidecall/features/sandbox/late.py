@@ -20,7 +20,9 @@ def make_sandbox(settings: Any) -> LocalSandbox:
         processes=settings.sandbox_processes,
         file_mb=settings.sandbox_file_mb,
     )
-    return LocalSandbox(limits, settings.python, settings.shell_allow, settings.shell_output_bytes)
+    return LocalSandbox(
+        limits, settings.python, settings.shell_allow, settings.shell_output_bytes, settings.sandbox_waiting
+    )
 
 
 class LateSandboxExecutor(LateExecutor):
@@ -48,6 +50,7 @@ def _make_executor(sandbox: LocalSandbox, settings: ExecutorSettings) -> "_execu
         settings.tools_of,
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
+        imports_once=settings.imports_once,
     )
 
 

@@ -69,6 +69,7 @@ class LocalSandbox:
         python_tier: PythonTier = "monty",
         allowed: Sequence[str] = (),
         output: int = 65_536,
+        waiting: int = 0,
     ) -> None:
         """Prepare; nothing is tested or started before it is needed.
 
@@ -77,11 +78,13 @@ class LocalSandbox:
             python_tier: The kind of Python.
             allowed: Prefixes of commands that need no approval.
             output: Bytes of each output that are kept.
+            waiting: Workspaces in which a shell waits for the next command.
         """
         self.limits = limits
         self.python_tier: PythonTier = python_tier
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
+        self._waiting = waiting
         self._support: asyncio.Task[_support.SandboxSupport] | None = None
         self._shell: _commands.Shell | None = None
         self._python: Python | None = None
@@ -140,7 +143,7 @@ class LocalSandbox:
             backend = (await self.open()).backend
             if lack is not None or backend is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = _commands.Shell(backend, self.limits, self._states)
+            self._shell = _commands.Shell(backend, self.limits, self._states, self._waiting)
         try:
             bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
             # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
@@ -181,6 +184,8 @@ class LocalSandbox:
             self._support.cancel()
             with suppress(asyncio.CancelledError):
                 await self._support
+        if self._shell is not None:
+            await self._shell.close()
         if self._python is not None:
             await self._python.close()
 

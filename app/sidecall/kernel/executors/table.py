@@ -75,14 +75,16 @@ Executors = Mapping[ExecutorName, Executor]
 class ExecutorSettings:
     """The settings of executors; only `tools_of` has no default.
 
-    `tools_of` is how a process lists the tools of a module, as `module:function`, and `memory_limit_mb` is the default
-    memory limit of a tool there. `max_result_bytes` bounds structured results of processes. `traces` opens spans there,
-    as `module:function`, and `process_env` says which variables processes see.
+    `tools_of` is how a process lists the tools of a module, as `module:function`, `imports_once` whether one imports
+    them for all where they allow it, and `memory_limit_mb` the default memory limit of a tool there.
+    `max_result_bytes` bounds structured results of processes. `traces` opens spans there, as `module:function`, and
+    `process_env` says which variables processes see.
     """
 
     tools_of: str
     threads: int = 1
     processes: int = 1
+    imports_once: bool = True
     memory_limit_mb: int = 1024
     max_result_bytes: int | None = None
     traces: str | None = None
@@ -96,6 +98,7 @@ def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
         settings.memory_limit_mb,
         max_result_bytes=settings.max_result_bytes,
         traces=settings.traces,
+        imports_once=settings.imports_once,
         env=choose_variables(os.environ, settings.process_env, traces=settings.traces is not None),
     )
 

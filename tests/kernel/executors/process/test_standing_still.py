@@ -64,18 +64,16 @@ async def test_calls_go_on_after_it_was_stopped(
     ]
 
 
-@pytest.mark.usefixtures("impatient")
-async def test_a_tool_that_stops_it_harms_the_calls_of_others_for_seconds_only(executor: ProcessExecutor) -> None:
-    """As often as it does."""
-    answer = answering(executor)
+async def test_a_tool_that_stops_its_parent_harms_no_new_process(executor: ProcessExecutor) -> None:
+    """As often as it does: what has imported the tools is another one for other code, and the fork server goes on."""
+    answer, first = answering(executor), executor.fork_server_pid
     for _ in range(3):
-        stopped = executor.fork_server_pid
         assert (await answer(stop_parent, {})).content == "stopped"
         executor.follow([later.compiled])  # Which has nothing new.
         executor._pool.renew()  # As for code that has changed: all processes are ordered anew.
 
         assert (await answer(later, {"number": 3})).content == "3"
-        assert executor.fork_server_pid != stopped
+    assert executor.fork_server_pid == first
 
 
 @pytest.mark.usefixtures("impatient")

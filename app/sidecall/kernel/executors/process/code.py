@@ -29,14 +29,14 @@ class Kept(NamedTuple):
     home: tuple[str, str] | None
 
 
-def take_code() -> bytes:
-    """Serialize the code of all loaded project modules, and how they were found."""
+def take_code(greeting: bytes = b"") -> bytes:
+    """Serialize the code of all loaded project modules, how they were found, and the first message to a process."""
     loaded = {name: module for name, module in [*sys.modules.items()] if isinstance(module, ModuleType)}
     kept = {name: taken for name, module in loaded.items() if (taken := _take(name, module)) is not None}
     for package in {above for name in kept for above in _list_packages_above(name)} & (loaded.keys() - kept.keys()):
         if vars(loaded[package]).get("__file__") is None:
             kept[package] = Kept(None, b"", [*loaded[package].__path__], None)
-    return marshal.dumps(({name: tuple(module) for name, module in kept.items()}, tool_folders().state))
+    return marshal.dumps(({name: tuple(module) for name, module in kept.items()}, tool_folders().state, greeting))
 
 
 def _take(name: str, module: ModuleType) -> Kept | None:
@@ -55,12 +55,14 @@ def _list_packages_above(name: str) -> Iterator[str]:
         yield name
 
 
-def restore_code(written: bytes) -> None:
-    """Import these modules from their kept code, not from the current files."""
-    kept, state = marshal.loads(written)  # noqa: S302  the server wrote it
+def restore_code(written: bytes) -> bytes:
+    """Import these modules from their kept code, not from the current files; return the first message to a process."""
+    kept, state, greeting = marshal.loads(written)  # noqa: S302  the server wrote it
     tool_folders().restore(state)
     # In front of it, which looks at what is on disk.
     sys.meta_path.insert(0, _KeptFinder({name: Kept(*module) for name, module in kept.items()}))
+    first: bytes = greeting
+    return first
 
 
 class _KeptFinder(MetaPathFinder):

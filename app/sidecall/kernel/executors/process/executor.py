@@ -35,7 +35,7 @@ class ProcessExecutor:
 
     A process imports the tool by its name, and only JSON crosses. A process is killed when its call's deadline passes
     or its client disconnects; a process that dies fails one call. Its replacement is ready within milliseconds, since
-    it is forked from a process that has loaded everything except tools.
+    it is forked from a process that has loaded everything, tools included where they allow it.
     """
 
     def __init__(  # noqa: PLR0913  what a server says of its processes
@@ -48,6 +48,7 @@ class ProcessExecutor:
         traces: str | None = None,
         env: Mapping[str, str] | None = None,
         launch: Launch = launch_plainly,
+        imports_once: bool = True,
     ) -> None:
         """Prepare for calls; processes start on demand.
 
@@ -59,13 +60,14 @@ class ProcessExecutor:
             traces: What opens spans in a process, as `module:function`; no spans when None.
             env: The environment of tools; that of the server when None.
             launch: Starts the process that makes the others.
+            imports_once: Import the tools once for all processes, where they allow it.
         """
         self._memory_limit_mb = memory_limit_mb
         self._max_result_bytes = max_result_bytes
         self._traces = traces
         self._functions: dict[str, Callable[..., Any]] = {}
         self._homes: dict[str, Home] = {}
-        self._pool = ProcessPool(processes, self._greet, tools_of, env, launch)
+        self._pool = ProcessPool(processes, self._greet, tools_of, env, launch, imports_once=imports_once)
         self._killed = 0
 
     @property

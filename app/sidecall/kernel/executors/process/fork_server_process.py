@@ -86,16 +86,17 @@ class ForkServerProcess:
         """Its process id, or None if it does not run."""
         return None if self._process is None else self._process.pid
 
-    def fork(self, code: int) -> tuple[int, socket.socket] | None:
+    def fork(self, code: int, generation: int = 0) -> tuple[int, socket.socket] | None:
         """Order a process with the code behind a descriptor.
 
-        Returns its number and its socket, which can be written to at once; None if the fork server must be started
-        first.
+        Processes of one generation are copies of one that has imported the tools, where these allow it; those of
+        generation 0 import them themselves. Returns its number and its socket, which can be written to at once; None if
+        the fork server must be started first.
         """
         number = self._last + 1
         ours, theirs = socket.socketpair()
         with theirs:
-            is_ordered = self._order(FORK, number, [theirs.fileno(), code])
+            is_ordered = self._order(FORK, number, [theirs.fileno(), code], generation)
         if not is_ordered:
             ours.close()
             return None
@@ -132,21 +133,22 @@ class ForkServerProcess:
         if self._printed is not None:
             self._printed.wait()
 
-    def _order(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
+    def _order(self, what: bytes, number: int, handed: Sequence[int], generation: int = 0) -> bool:
         with self._lock:
-            return self._send(what, number, handed)
+            return self._send(ORDER.pack(what, number, generation), handed)
 
-    def _send(self, what: bytes, number: int, handed: Sequence[int]) -> bool:
+    def _send(self, order: bytes, handed: Sequence[int]) -> bool:
         if self._control is None or self._watch is None or self._watch.has_given_up:
             return False
+        # Before it is sent, since the answer may be read at once.
+        self._watch.note_order()
         try:
-            socket.send_fds(self._control, [ORDER.pack(what, number)], handed)
+            socket.send_fds(self._control, [order], handed)
         except BlockingIOError:  # It has not taken a hundred others.
             self._watch.give_up()
             return False
         except OSError:
             return False
-        self._watch.note_order()
         return True
 
     def start(self) -> None:

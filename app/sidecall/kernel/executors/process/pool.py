@@ -41,6 +41,8 @@ class ProcessPool:
         tools_of: str,
         env: Mapping[str, str] | None = None,
         launch: Launch = launch_plainly,
+        *,
+        imports_once: bool = True,
     ) -> None:
         """Prepare the pool; the first process is started at the first call.
 
@@ -50,9 +52,11 @@ class ProcessPool:
             tools_of: How they list the tools of a module, as `module:function`.
             env: Their environment; that of the server when None.
             launch: Starts the process that makes them.
+            imports_once: Fork those with the same code from one that has imported the tools, where these allow it.
         """
         self.size = size
         self._greet = greet
+        self._imports_once = imports_once
         self._fork_server = ForkServerProcess(tools_of, env, launch)
         # All processes of a generation load the same code, whenever they start.
         self._code: int | None = None
@@ -137,7 +141,7 @@ class ProcessPool:
             self._generation += 1
             self._close_code()
             with suppress(OSError):  # The next borrower tries again.
-                self._code = open_code(take_code())
+                self._code = self._open_code()
             idle, self._idle = self._idle, deque()
             for child in idle:
                 self._end(child)
@@ -171,8 +175,9 @@ class ProcessPool:
         try:
             for _ in range(self.size - len(self._idle) - len(self._lent)):
                 if self._code is None:
-                    self._code = open_code(take_code())
-                ordered = self._fork_server.fork(self._code)
+                    self._code = self._open_code()
+                # From 1, since 0 stands for processes that import the tools by themselves.
+                ordered = self._fork_server.fork(self._code, self._generation + 1 if self._imports_once else 0)
                 if ordered is None:
                     self._begin_start()
                     return
@@ -207,6 +212,9 @@ class ProcessPool:
             self._note_refusal(refusal)
             if not self._lent:
                 self._refuse_all(partial(_make_start_error, refusal))
+
+    def _open_code(self) -> int:
+        return open_code(take_code(self._greet()))
 
     def _close_code(self) -> None:
         code, self._code = self._code, None

@@ -3,6 +3,7 @@
 import socket
 
 from sidecall.kernel.executors.process.child import pack
+from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.home import home_of
 from sidecall.kernel.executors.process.inside.main import serve
 from sidecall.loading.offers import tools_of
@@ -17,7 +18,7 @@ def test_a_process_serves_until_the_server_wants_no_more(line: tuple[socket.sock
     ours.sendall(pack("greet", None, greeting(home)) + pack("find", "f", None))
     ours.sendall(pack("call", "inv_1", request_for("returning", name="number")))
     ours.shutdown(socket.SHUT_WR)
-    serve(tools_of, theirs)
+    serve(Finder(tools_of), theirs)
     theirs.close()
 
     assert read(ours) == [
@@ -32,4 +33,4 @@ def test_a_process_whose_server_is_gone_ends_quietly(line: tuple[socket.socket, 
     ours.sendall(pack("call", "inv_1", request_for("later", number=3)))
     ours.close()
 
-    serve(tools_of, theirs)
+    serve(Finder(tools_of), theirs)

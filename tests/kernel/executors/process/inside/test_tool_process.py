@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess
 from sidecall.loading.offers import tools_of
 from tests.kernel.executors.process.inside.messages import greeting, request_for
@@ -45,7 +46,7 @@ from tests.kernel.executors.process.inside.messages import greeting, request_for
 def test_a_call_is_answered(line: tuple[socket.socket, socket.socket], call: Any, answer: Any) -> None:
     """With what crosses, or with why it failed."""
     with asyncio.Runner() as runner:
-        actual = ToolProcess(Channel(line[1]), runner, tools_of).call(call)
+        actual = ToolProcess(Channel(line[1]), runner, Finder(tools_of)).call(call)
 
     assert actual == answer
 
@@ -53,7 +54,7 @@ def test_a_call_is_answered(line: tuple[socket.socket, socket.socket], call: Any
 def test_a_crash_is_answered_with_its_traceback(line: tuple[socket.socket, socket.socket]) -> None:
     """For the server's log."""
     with asyncio.Runner() as runner:
-        answer = ToolProcess(Channel(line[1]), runner, tools_of).call(request_for("raising", name="own"))
+        answer = ToolProcess(Channel(line[1]), runner, Finder(tools_of)).call(request_for("raising", name="own"))
 
     assert answer["text"] == "bad luck"
     assert answer["classes"][-3:] == [["builtins", "Exception"], ["builtins", "BaseException"], ["builtins", "object"]]
@@ -63,7 +64,7 @@ def test_a_crash_is_answered_with_its_traceback(line: tuple[socket.socket, socke
 def test_a_process_says_which_tools_it_has_lost(line: tuple[socket.socket, socket.socket]) -> None:
     """And why."""
     with asyncio.Runner() as runner:
-        process = ToolProcess(Channel(line[1]), runner, tools_of)
+        process = ToolProcess(Channel(line[1]), runner, Finder(tools_of))
         process.greet(greeting({"name": "gone", "module": "nowhere", "file": None}))
 
     assert process.lost == {

@@ -3,17 +3,29 @@
 import asyncio
 import faulthandler
 import gc
+import logging
 import os
 import socket
+import sys
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from sidecall.kernel.executors.process.child import unpack
 from sidecall.kernel.executors.process.code import read_code, restore_code
 from sidecall.kernel.executors.process.failures import write_failure
-from sidecall.kernel.executors.process.finder import ToolsOf, load_tools_of
-from sidecall.kernel.executors.process.inside.fork_server import ForkServer
-from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess, leave_no_core
+from sidecall.kernel.executors.process.finder import Finder, ToolsOf, load_tools_of
+from sidecall.kernel.executors.process.inside.templates import Loaded, MainForkServer
+from sidecall.kernel.executors.process.inside.tool_process import (
+    Channel,
+    KeepRecords,
+    ToolProcess,
+    leave_no_core,
+    set_levels,
+)
+
+# Bytes of what is logged during an import; the socket to the server takes them even if it is not read.
+_MOST_LOGGED = 65_536
 
 
 def main(control: str, mark: str, tools_of: str) -> None:
@@ -30,21 +42,43 @@ def main(control: str, mark: str, tools_of: str) -> None:
     # The present pages are shared with all children until they are written.
     gc.collect()
     gc.freeze()
-    ForkServer(socket.socket(fileno=int(control)), partial(begin, loaded), int(mark)).run()
+    sock = socket.socket(fileno=int(control))
+    MainForkServer(sock, partial(begin, loaded), int(mark), partial(load, loaded)).run()
     os._exit(0)
 
 
 def begin(tools_of: ToolsOf, sock: socket.socket, code: int) -> None:
     """Load the server's code, and serve."""
     restore_code(read_code(code))
-    serve(tools_of, sock)
+    serve(Finder(tools_of), sock)
 
 
-def serve(tools_of: ToolsOf, sock: socket.socket) -> None:
+def load(tools_of: ToolsOf, code: int) -> Loaded:
+    """Load the server's code, and import its tools for the processes that are forked from this one."""
+    _, _, told = unpack(restore_code(read_code(code)))
+    finder, records = Finder(tools_of), KeepRecords(_MOST_LOGGED)
+    logging.getLogger().addHandler(records)
+    set_levels(told["levels"])
+    for home in told["homes"]:
+        finder.explain_loss(home)  # Each process says it of itself.
+    logging.getLogger().removeHandler(records)
+    return Loaded(partial(begin_loaded, finder), records.kept)
+
+
+def begin_loaded(finder: Finder, sock: socket.socket, _code: int) -> None:
+    """Serve with the tools that have been imported."""
+    # Of what is random in what was imported, only this is known to be the same in each copy.
+    numpy_random: Any = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+    serve(finder, sock)
+
+
+def serve(finder: Finder, sock: socket.socket) -> None:
     """Answer calls until the server closes the socket."""
     channel = Channel(sock)
     with suppress(ConnectionError), asyncio.Runner() as runner:
-        process = ToolProcess(channel, runner, tools_of)
+        process = ToolProcess(channel, runner, finder)
         for kind, subject, content in channel:
             if kind == "greet":
                 process.greet(content)

@@ -26,7 +26,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import CHUNK, COST, Frames, Message, pack
 from sidecall.kernel.executors.process.descendants import end_copy_of
 from sidecall.kernel.executors.process.failures import write_failure
-from sidecall.kernel.executors.process.finder import Finder, Home, ToolsOf
+from sidecall.kernel.executors.process.finder import Finder, Home
 from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.process.questions import decode_body, decode_item, encode_body, encode_value, read_reply
 from sidecall.kernel.executors.process.request import read_request
@@ -123,6 +123,35 @@ class LogToServer(logging.Handler):
             self.handleError(record)
 
 
+class KeepRecords(logging.Handler):
+    """Keeps log records as messages for the server, as long as there is room."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.kept: list[bytes] = []
+        self._room = most
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record."""
+        try:
+            message = pack("log", record.name, write_record(record, self.format(record)))
+        except Exception:
+            self.handleError(record)
+            return
+        self._room -= len(message)
+        if self._room >= 0:
+            self.kept.append(message)
+
+
+def set_levels(levels: Mapping[str, int]) -> None:
+    """Log as the server does, warnings included."""
+    logging.captureWarnings(True)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+    # What there is to say about discovery, the server has said.
+    logging.getLogger("sidecall").setLevel(logging.ERROR)
+
+
 def write_record(record: logging.LogRecord, text: str) -> list[Any]:
     """Return what the server logs of a record: its level, its formatted text, and the author's extra fields."""
     named = {name: value for name, value in vars(record).items() if name not in _USUAL}
@@ -137,12 +166,12 @@ _TRACE_DELAY_MS = "200"
 class ToolProcess:
     """Runs calls one after the other."""
 
-    def __init__(self, channel: Channel, runner: asyncio.Runner, tools_of: ToolsOf) -> None:
+    def __init__(self, channel: Channel, runner: asyncio.Runner, finder: Finder) -> None:
         self.lost: dict[str, str] = {}
         self._channel = channel
         # One event loop for all calls: clients that a tool's module holds belong to the loop that used them first.
         self._runner = runner
-        self._finder = Finder(tools_of)
+        self._finder = finder
         self._tracing: OuterSpans | None = None
         self._baseline = 0
         self._pid = os.getpid()
@@ -150,11 +179,7 @@ class ToolProcess:
     def greet(self, told: Mapping[str, Any]) -> None:
         """Apply the server's log settings, and load the tools."""
         logging.getLogger().addHandler(LogToServer(self._channel))
-        logging.captureWarnings(True)
-        for name, level in told["levels"].items():
-            logging.getLogger(name).setLevel(level)
-        # What there is to say about discovery, the server has said.
-        logging.getLogger("sidecall").setLevel(logging.ERROR)
+        set_levels(told["levels"])
         if told["traces"]:
             # Spans that wait are lost when this process is killed.
             os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
