@@ -1,8 +1,6 @@
 // Decide about a call: approve it, perhaps with other arguments, or reject it with a reason.
 
 import { address, ask, explain, Refusal } from "./api.js";
-import { showFailure, showMessage } from "./answers.js";
-import { showDifferences } from "./differences.js";
 import { make } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, same, stringify } from "./json.js";
@@ -25,13 +23,15 @@ function readArgs() {
   return undefined;
 }
 
-function showChanges() {
+async function showChanges() {
   const { value, problems } = form.read();
   const isChanged = problems.length > 0 || !same(value, asked);
-  it("changes").hidden = !isChanged;
   it("undo").hidden = !isChanged;
   it("approve").textContent = isChanged ? "Approve with changes" : "Approve";
-  if (isChanged && problems.length === 0)
+  it("changes").hidden = !isChanged;
+  if (!isChanged || problems.length > 0) return;
+  const { showDifferences } = await import("./differences.js");
+  if (same(form.read().value, value))
     it("differences").replaceChildren(showDifferences(asked, value, { was: "asked", is: "yours" }));
 }
 
@@ -76,6 +76,7 @@ async function decide(decision) {
 async function showDecided(decided, words) {
   it("decide").hidden = true;
   it("state").textContent = words;
+  const { showMessage } = await import("./answers.js");
   const shown = decided.message ? [showMessage(decided.message)] : [];
   it("outcome").replaceChildren(...shown, await makeNext());
   it("outcome").querySelector("a").focus();
@@ -104,6 +105,7 @@ async function showTrouble(error) {
       message: one.msg,
     })),
   );
+  const { showFailure } = await import("./answers.js");
   it("outcome").replaceChildren(showFailure(error));
   return undefined;
 }
