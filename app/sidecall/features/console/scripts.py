@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 # Which modules a file has; every other module is a file of its own name. A name that ends in `/` is a folder's.
 _TOGETHER: Mapping[str, tuple[str, ...]] = {
-    "common.js": ("json.js", "dom.js", "api.js", "console.js"),
+    "common.js": ("json.js", "dom.js", "api.js", "console.js", "waits.js"),
     "form.js": ("form/",),
     "tool.js": ("links.js", "arguments.js", "tool.js"),
     "answers.js": ("tree.js", "answers.js", "differences.js", "snippets.js", "events.js"),
