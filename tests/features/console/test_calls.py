@@ -55,7 +55,7 @@ async def test_counts_say_what_they_leave_out(make_client: MakeClient, tmp_path:
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://x") as first:
         for _ in range(2):
             await call(first, "hostile")
-    with closing(sqlite3.connect(kept)) as database, database:
+    with closing(sqlite3.connect(tmp_path / "kept.history.db")) as database, database:
         database.execute("DELETE FROM history_counts WHERE part NOT IN ('name', 'status', 'kind', 'caller')")
     client = await make_client(*TOOLS, store=f"sqlite:///{kept}")
     await call(client, "fail", words="a")

@@ -149,9 +149,8 @@ def _separate(last: str, space: str, following: str) -> str:
 
 def strip_sheet(text: str) -> str:
     """Leave out of a style sheet its comments, and the space that separates nothing."""
-    return _SHEET_SPACE.sub(
-        lambda found: found[1] or ":" * found[0].startswith(":") or " ", _SHEET_COMMENT.sub("", text)
-    )
+    rest = _SHEET_COMMENT.sub("", text).strip()
+    return _SHEET_SPACE.sub(lambda found: found[1] or ":" * found[0].startswith(":") or " ", rest)
 
 
 def list_needed(files: Mapping[str, str], name: str) -> tuple[str, ...]:
