@@ -68,6 +68,7 @@ async def test_another_tool_is_decided_about_by_its_hash(
     )
 
     assert (shown["tool_state"], shown["tool_hash"]) == ("changed", hashes["old"])
+    assert shown["definitions"] == {"asked": refused["asked"], "current": refused["current"]}
     assert shown["args_schema"]["properties"]["amount"]["description"] == "How many cents."
     assert response.status_code == status
     if content is None:
@@ -89,7 +90,7 @@ async def test_the_same_tool_is_decided_about_without_its_hash(make_client: Make
 
     decided = await client.post(place, json=APPROVE | {"hash": shown["tool_hash"]})
 
-    assert (shown["tool_state"], shown["tool_description"]) == ("same", "Pay.")
+    assert (shown["tool_state"], shown["tool_description"], "definitions" in shown) == ("same", "Pay.", False)
     assert shown["args_schema"] == (await client.get("/tools/pay")).json()["args_schema"]
     assert decided.json()["message"]["content"] == "paid 500 cents"
 

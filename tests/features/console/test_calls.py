@@ -1,6 +1,8 @@
 """Pages of calls and conversations are complete without scripts, and show what their reader may read."""
 
 import re
+import sqlite3
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,26 @@ def find_links(page: str, text: str) -> list[str]:
     """List where links of this text lead, relative to the server."""
     found = re.findall(r'<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>', page, re.DOTALL)
     return [address for address, inner in found if re.sub(r"<[^>]*>", "", inner).strip() == text]
+
+
+async def test_counts_say_what_they_leave_out(make_client: MakeClient, tmp_path: Path) -> None:
+    """Calls that ran when they were counted by one part alone, as a server before an upgrade has done."""
+    kept = tmp_path / "kept.db"
+    app = create_app(Settings(store=f"sqlite:///{kept}"), Registry(TOOLS))
+    transport = httpx.ASGITransport(app=app)
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://x") as first:
+        for _ in range(2):
+            await call(first, "hostile")
+    with closing(sqlite3.connect(tmp_path / "kept.history.db")) as database, database:
+        database.execute("DELETE FROM history_counts WHERE part NOT IN ('name', 'status', 'kind', 'caller')")
+    client = await make_client(*TOOLS, store=f"sqlite:///{kept}")
+    await call(client, "fail", words="a")
+
+    page, narrowed = await read(client, "calls"), await read(client, "calls?caller=anonymous")
+
+    assert len(list_rows(page)) == 3
+    assert "2 earlier calls are left out of these counts" in page
+    assert "left out" not in narrowed
 
 
 async def test_the_address_is_the_search(make_client: MakeClient) -> None:

@@ -117,7 +117,8 @@ async def test_the_root_leads_to_the_console(make_client: MakeClient) -> None:
 async def test_files_are_kept_for_ever_by_their_version(make_client: MakeClient) -> None:
     """And those of another version are not, nor is there a way to other files."""
     client = await make_client(*TOOLS)
-    (sheet,) = re.findall(r'rel="stylesheet" href="([^"]+)"', (await client.get("/console/tools")).text)
+    page = (await client.get("/console/tools")).text
+    (sheet,) = re.findall(r'rel="stylesheet" href="([^"]+console.css)"', page)
 
     now = await client.get(httpx.URL("http://sidecall/console/tools").join(sheet).path)
     other = await client.get("/console/static/0/console.css")

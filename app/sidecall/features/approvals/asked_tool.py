@@ -75,6 +75,15 @@ def _show(tool: AskedTool | None, known: str | None = None) -> dict[str, Any] | 
     return {"hash": tool.hash, "definition": tool.definition}
 
 
+def show_both(tool: CompiledTool | None, record: ApprovalRecord) -> dict[str, Any] | None:
+    """Return the definition that was asked about and the present one, each with its hash; None where they are one."""
+    asked = record.approval.tool_hash
+    if asked is None or compare(tool, asked) == "same":
+        return None
+    current = None if tool is None else describe_tool(tool)
+    return {"asked": _show(record.tool, asked), "current": _show(current)}
+
+
 def read_function(definition: Any) -> dict[str, Any]:
     """Return description and parameters of a definition, as far as it has them."""
     found = definition.get("function", definition) if isinstance(definition, dict) else {}

@@ -1,11 +1,12 @@
 """sidecall approvals: the calls of a running server that wait for a person."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic_core import from_json
 
 from sidecall.features.calls.cli import refuse_misplaced
+from sidecall.features.calls.cli_follow import ConversationOption, RequestOption, TraceOption
 from sidecall.features.calls.cli_rows import print_approval, print_approvals, print_rules
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.ports.approvals.approval import ApprovalStatus
@@ -14,6 +15,8 @@ from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, ask, list_pages, 
 
 approvals = typer.Typer(help="Decide about calls that wait for a person; alone it lists them, oldest first.")
 
+# The server lists those in any status where it is asked for none.
+AnyStatus = Literal[ApprovalStatus, "all"]
 Always = Annotated[bool, typer.Option("--always", help="For all later calls of this tool by this caller, too.")]
 ExpiresIn = Annotated[float | None, typer.Option(metavar="SECONDS", help="With --always: for how long.")]
 QuestionNumber = Annotated[int | None, typer.Option(min=1, metavar="NUMBER", help="Only if it still asks this.")]
@@ -27,9 +30,12 @@ WhichApproval = Annotated[str, typer.Argument(metavar="ID", callback=require_id,
 @approvals.callback(invoke_without_command=True)
 def list_approvals(
     ctx: typer.Context,
-    status: Annotated[ApprovalStatus, typer.Option(help="Those in this status.")] = "pending",
-    tool: Annotated[str | None, typer.Option(help="Calls of this tool.")] = None,
-    requested_by: Annotated[str | None, typer.Option(help="Calls that this caller has sent.")] = None,
+    status: Annotated[AnyStatus, typer.Option(help="Those in this status.")] = "pending",
+    tool: Annotated[str | None, typer.Option(help="Only calls of this tool.")] = None,
+    requested_by: Annotated[str | None, typer.Option(help="Only calls that this caller has sent.")] = None,
+    conversation: ConversationOption = None,
+    trace_id: TraceOption = None,
+    request_id: RequestOption = None,
     limit: Annotated[int, typer.Option(min=1, help="Most approvals that are listed.")] = 100,
     as_json: AsJson = False,
     url: Url = DEFAULT_URL,
@@ -39,7 +45,8 @@ def list_approvals(
         refuse_misplaced(ctx)
         return
     with reach(url) as client:
-        wanted = {"status": status, "tool": tool, "requested_by": requested_by}
+        wanted = {"status": None if status == "all" else status, "tool": tool, "requested_by": requested_by}
+        wanted |= {"conversation": conversation, "trace_id": trace_id, "request_id": request_id}
         found = list_pages(client, "/approvals", limit, {name: it for name, it in wanted.items() if it is not None})
     if as_json:
         print_json(found)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
-from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function
+from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function, show_both
 from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
@@ -83,6 +83,11 @@ class ShownApproval(AnsweredApproval):
     )
     args_schema: dict[str, Any] | None = Field(
         description="JSON Schema of the arguments, from the same definition; null where a person cannot change them."
+    )
+    definitions: dict[str, Any] = Field(
+        default={},
+        description="Only where the tool has changed or is gone: what was `asked` about and what is `current`, each a "
+        "`hash` and a `definition`, and null where it is not known. A decision about the latter names its `hash`.",
     )
 
 
@@ -252,7 +257,9 @@ def _show_tool(parts: Parts, approval: Approval, record: ApprovalRecord | None =
         description, schema = function.get("description"), function.get("parameters")
     elif tool is not None:
         description, schema = tool.description, tool.args_schema.json_schema
-    return {"tool_state": state, "tool_description": description, "args_schema": None if is_inside else schema}
+    shown = {"tool_state": state, "tool_description": description, "args_schema": None if is_inside else schema}
+    both = None if record is None else show_both(tool, record)
+    return shown if both is None else {**shown, "definitions": both}
 
 
 def _show(approval: Approval, form: DialectName, tool: dict[str, Any]) -> Response:

@@ -47,6 +47,10 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
     _print_table(("id", "tool", "status", "asked", "arguments"), rows)
 
 
+# What has become of the tool since a person was asked.
+_TOOL_NOW = {"changed": "changed since it was asked about", "gone": "gone"}
+
+
 def print_approval(approval: dict[str, Any]) -> None:
     """Print an approval: a line or more for each field that is set."""
     asked, message, sign_in = approval["tool_call"], approval["message"] or {}, approval["sign_in"] or {}
@@ -54,6 +58,7 @@ def print_approval(approval: dict[str, Any]) -> None:
         "id": approval["id"],
         "status": approval["status"],
         "tool": asked["name"],
+        "the tool now": _TOOL_NOW.get(approval.get("tool_state", "")),
         "call": asked["id"],
         "arguments": asked["args"],
         "model's arguments": approval["asked_args"],

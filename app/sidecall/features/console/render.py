@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from posixpath import dirname, normpath
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from pydantic_core import to_json
 from starlette.responses import HTMLResponse, Response
+
+from sidecall.features.console import scripts
 
 _HERE = Path(__file__).parent
 _STATIC = _HERE / "static"
@@ -34,7 +35,6 @@ _SAFE = {
 PAGE_HEADERS = {**_SAFE, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 _FILE_HEADERS = {**_SAFE, "Cache-Control": "public, max-age=31536000, immutable"}
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-_IMPORT = re.compile(r'^import [^"]*"(\.[^"]+)";$', re.MULTILINE)
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
 # Those that no reader sees, or that turn the text behind them around: written as their numbers.
@@ -132,8 +132,20 @@ def show_ago(value: str | float | datetime, now: datetime | None = None) -> str:
 
 @cache
 def _list_files() -> Mapping[str, bytes]:
-    found = {path.relative_to(_STATIC).as_posix(): path for path in sorted(_STATIC.rglob("*")) if path.is_file()}
-    return {name: path.read_bytes() for name, path in found.items() if path.suffix in _KINDS}
+    found = {
+        path.relative_to(_STATIC).as_posix(): path.read_text()
+        for path in sorted(_STATIC.iterdir())
+        if path.suffix in _KINDS
+    }
+    sheets = {name: scripts.strip_sheet(text) for name, text in found.items() if name.endswith(".css")}
+    images = {name: text for name, text in found.items() if name.endswith(".svg")}
+    return {name: text.encode() for name, text in {**images, **sheets, **_join_scripts()}.items()}
+
+
+@cache
+def _join_scripts() -> Mapping[str, str]:
+    found = {path.relative_to(_STATIC).as_posix(): path.read_text() for path in sorted(_STATIC.rglob("*.js"))}
+    return scripts.join(found)
 
 
 @cache
@@ -148,14 +160,7 @@ def name_version() -> str:
 @cache
 def list_modules(name: str) -> tuple[str, ...]:
     """List a script and those that it imports, so that a page asks for all of them at once."""
-    found, waiting = [], [name]
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.append(module)
-            text = _list_files()[module].decode()
-            waiting += [normpath(f"{dirname(module)}/{it}").lstrip("/") for it in _IMPORT.findall(text)]
-    return tuple(found)
+    return scripts.list_needed(_join_scripts(), name)
 
 
 @cache

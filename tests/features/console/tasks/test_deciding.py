@@ -148,3 +148,62 @@ def test_new_approvals_are_told_without_moving_the_list(open_page: OpenPage, ser
     expect(page.locator("[data-row]")).to_have_count(1)
     page.locator("#fresh a").click()
     expect(page.locator("[data-row]")).to_have_count(2)
+
+
+def look(page: Page) -> None:
+    """Have a page look as it does from time to time."""
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_every_page_counts_what_waits(page: Page, api: httpx.Client) -> None:
+    """In the navigation and in the title, up and down, while somebody can see it, and not more often than it says."""
+    asked: list[str] = []
+    page.on("request", lambda it: asked.append(it.url))
+    ids = [ask(api, "ivy", cents) for cents in (1, 2)]
+    look(page)
+    expect(page).to_have_title("(2) Tools · Sidecall")
+    expect(page.get_by_role("link", name="Approvals 2 waiting")).to_be_visible()
+    api.post(f"/approvals/{ids[0]}", json={"decision": "reject"})
+    look(page)
+    expect(page).to_have_title("(1) Tools · Sidecall")
+    api.post(f"/approvals/{ids[1]}", json={"decision": "reject"})
+    look(page)
+    expect(page).to_have_title("Tools · Sidecall")
+    expect(page.get_by_role("link", name="Approvals", exact=True)).to_be_visible()
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    count = len(asked)
+    look(page)
+    page.evaluate("fetch('/healthz').then(() => null)")
+    assert [it for it in asked[count:] if "approvals" in it] == []
+
+
+_NOTICES = """
+window.notices = [];
+document.hasFocus = () => false;
+window.Notification = class extends EventTarget {
+  static permission = "default";
+  static requestPermission() { Notification.permission = "granted"; return Promise.resolve("granted"); }
+  constructor(title, options) { super(); window.notices.push([title, options.body]); }
+};
+"""
+
+
+def test_a_reader_who_looks_elsewhere_is_told(open_page: OpenPage, server: Server, api: httpx.Client) -> None:
+    """By the browser, once, and only who has asked for it."""
+    page = open_page()
+    page.add_init_script(_NOTICES)
+    page.goto(f"{server.url}/console/approvals")
+    ask(api, "jan", 1)
+    look(page)
+    expect(page.locator("#fresh")).to_have_text("1 new approval — show")
+    assert page.evaluate("notices") == []
+    tell = button(page, "Tell me of new ones while I look elsewhere")
+    tell.click()
+    expect(tell).to_be_hidden()
+    ask(api, "kim", 2)
+    for _ in range(2):
+        look(page)
+        expect(page.locator("#fresh")).to_have_text("2 new approvals — show")
+
+    assert page.evaluate("notices") == [["refund waits for a person", "Asked by anonymous"]]
+    expect(page).to_have_title("(2) Approvals · Sidecall")

@@ -60,6 +60,7 @@ async def show_approval(visit: Visit) -> View:
         "may_decide": may_decide,
         "is_own": approval["requested_by"] == visit.reader.subject,
         "trace": link_trace(visit, approval["trace_id"]),
+        "definitions": approval.get("definitions"),
         "told": {"approval": approval, "schema": schema} if may_decide else None,
     }
     return View("approval.html", f"{name}: {STATES.get(approval['status'], approval['status']).lower()}", values)

@@ -1,8 +1,6 @@
 // Decide about a call: approve it, perhaps with other arguments, or reject it with a reason.
 
 import { address, ask, explain, Refusal } from "./api.js";
-import { showFailure, showMessage } from "./answers.js";
-import { showDifferences } from "./differences.js";
 import { make } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, same, stringify } from "./json.js";
@@ -11,8 +9,8 @@ const it = (id) => document.getElementById(id);
 const told = parse(it("approval-data").textContent);
 const { approval, schema } = told;
 const asked = approval.tool_call.args;
-// The tool's definition that the person has read, where it is not the one that was asked about.
-let readHash = null;
+// The tool as it is now, where it is not the one that was asked about: a decision is about what the person has read.
+let current = null;
 let form = null;
 
 /** Return the arguments as they stand now; undefined where they are none yet. */
@@ -25,13 +23,20 @@ function readArgs() {
   return undefined;
 }
 
-function showChanges() {
+function nameApproval(isChanged) {
+  const words = isChanged ? "Approve with changes" : "Approve";
+  it("approve").textContent = current === null ? words : `${words} for the tool as it is now`;
+}
+
+async function showChanges() {
   const { value, problems } = form.read();
   const isChanged = problems.length > 0 || !same(value, asked);
-  it("changes").hidden = !isChanged;
   it("undo").hidden = !isChanged;
-  it("approve").textContent = isChanged ? "Approve with changes" : "Approve";
-  if (isChanged && problems.length === 0)
+  nameApproval(isChanged);
+  it("changes").hidden = !isChanged;
+  if (!isChanged || problems.length > 0) return;
+  const { showDifferences } = await import("./differences.js");
+  if (same(form.read().value, value))
     it("differences").replaceChildren(showDifferences(asked, value, { was: "asked", is: "yours" }));
 }
 
@@ -49,7 +54,7 @@ function makeDecision(decision) {
     made.always = true;
     if (it("expires").value !== "") made.expires_in = Number(it("expires").value);
   }
-  if (readHash !== null) made.hash = readHash;
+  if (current !== null) made.hash = current.hash;
   return made;
 }
 
@@ -76,9 +81,16 @@ async function decide(decision) {
 async function showDecided(decided, words) {
   it("decide").hidden = true;
   it("state").textContent = words;
+  const { showMessage } = await import("./answers.js");
   const shown = decided.message ? [showMessage(decided.message)] : [];
   it("outcome").replaceChildren(...shown, await makeNext());
   it("outcome").querySelector("a").focus();
+}
+
+function sayEnd({ status, decided_by: by }) {
+  if (status === "expired") return "It has expired: nobody decided in time.";
+  if (status === "cancelled") return "The call was cancelled: nothing is left to decide.";
+  return `${by ?? "Somebody"} was faster: it is ${status}.`;
 }
 
 async function makeNext() {
@@ -91,11 +103,14 @@ async function makeNext() {
 async function showTrouble(error) {
   it("state").textContent = explain(error);
   const kind = error instanceof Refusal ? (error.problem.type ?? "").split(":").pop() : "";
-  if (kind === "tool-changed") return showChangedTool(error.problem);
-  if (kind === "approval-conflict") {
+  if (kind === "tool-changed") {
+    it("state").textContent = "Nothing was decided: the tool has changed. Compare both, and decide about it as it is now.";
+    await showChangedTool(error.problem);
+    return it("tool-change").focus();
+  }
+  if (kind === "approval-conflict" || kind === "unknown-approval") {
     const now = await ask(`approvals/${encodeURIComponent(approval.id)}`).catch(() => approval);
-    if (now.status !== "pending")
-      return showDecided(now, `${now.decided_by ?? "Somebody"} was faster: it is ${now.status}.`);
+    if (now.status !== "pending") return showDecided(now, sayEnd(now));
   }
   const errors = error instanceof Refusal ? (error.problem.errors ?? []) : [];
   form?.showErrors(
@@ -104,17 +119,24 @@ async function showTrouble(error) {
       message: one.msg,
     })),
   );
+  const { showFailure } = await import("./answers.js");
   it("outcome").replaceChildren(showFailure(error));
   return undefined;
 }
 
-function showChangedTool({ asked: before, current }) {
-  it("outcome").replaceChildren(
-    make("h3", {}, "The tool is another one by now"),
-    showDifferences(before?.definition ?? null, current?.definition ?? null, { was: "asked about", is: "now" }),
-    make("p", {}, "If you decide again, it is about the tool as it is now."),
-  );
-  readHash = current?.hash ?? null;
+/** Show both definitions, and let the person decide about the tool as it is now. */
+async function showChangedTool({ asked: before, current: now }) {
+  const value = form?.read().value ?? asked;
+  current = now ?? null;
+  it("tool-change").hidden = false;
+  it("tool-asked").textContent = stringify(before?.definition ?? null, 2);
+  it("tool-now").textContent = stringify(now?.definition ?? null, 2);
+  it("approve").hidden = current === null;
+  if (current === null) return;
+  makeArgsForm(current.definition?.function?.parameters ?? null, value);
+  const { showDifferences } = await import("./differences.js");
+  const names = { was: "asked about", is: "now" };
+  it("tool-differences").replaceChildren(showDifferences(before?.definition ?? null, current.definition, names));
 }
 
 function undo() {
@@ -122,14 +144,25 @@ function undo() {
   showChanges();
 }
 
-if (schema !== null && schema !== undefined && !stringify(asked).startsWith('"')) {
-  form = makeForm(schema, { value: asked });
-  it("args-form").append(form.element);
-  it("args-form").addEventListener("input", showChanges);
-  it("args-form").hidden = false;
-  it("args-plain").hidden = true;
+/** Make the form of the arguments; where there is no schema they stay as they are. */
+function makeArgsForm(made, value) {
+  const isForm = schema !== null && schema !== undefined && made !== null && !stringify(asked).startsWith('"');
+  if (isForm) {
+    form = makeForm(made, { value });
+    it("args-form").replaceChildren(form.element);
+    it("args-form").hidden = false;
+    it("args-plain").hidden = true;
+    showChanges();
+  } else nameApproval(false);
 }
+
+makeArgsForm(schema, asked);
+if (approval.definitions) showChangedTool(approval.definitions);
+it("args-form").addEventListener("input", showChanges);
 it("decide").hidden = false;
+// It is fetched with the first sign of a person, so that nothing waits for it.
+for (const sign of ["pointermove", "pointerdown", "keydown"])
+  addEventListener(sign, () => import("./answers.js").catch(() => null), { once: true });
 it("always").addEventListener("change", () => {
   it("expiry").hidden = !it("always").checked;
 });

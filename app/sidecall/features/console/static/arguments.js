@@ -2,7 +2,7 @@
 
 import { makeForm } from "./form/form.js";
 import { parse, stringify } from "./json.js";
-import { dropSecrets, readFragment } from "./snippets.js";
+import { dropSecrets, readFragment } from "./links.js";
 
 const it = (id) => document.getElementById(id);
 

@@ -1,9 +1,10 @@
 // The page of one call: follow it to its end, cancel it, send it again, copy it.
 
-import { address, ask, explain, readEvents, Refusal, send } from "./api.js";
+import { address, ask, explain, Refusal, send } from "./api.js";
 import { say } from "./console.js";
 import { showDifferences } from "./differences.js";
 import { makeButton } from "./dom.js";
+import { readEvents } from "./events.js";
 import { parse } from "./json.js";
 import { writeSnippet } from "./snippets.js";
 import { showText, showTree } from "./tree.js";

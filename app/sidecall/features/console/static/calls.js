@@ -2,8 +2,8 @@
 
 import { ask } from "./api.js";
 import { make } from "./dom.js";
+import { watch } from "./waits.js";
 
-const EVERY = 5_000;
 const MOST = 100;
 const known = new Set([...document.querySelectorAll("[data-call]")].map((row) => row.dataset.call));
 const newest = [...known].sort().pop() ?? "";
@@ -13,9 +13,8 @@ const query = new URLSearchParams(location.search);
 for (const name of ["since", "cursor", "trail"]) query.delete(name);
 for (const [name, value] of [...query]) if (value === "") query.delete(name);
 
-/** Look for new ones, while somebody can see it. */
+/** Look for new ones. */
 async function look() {
-  if (document.hidden) return;
   try {
     const found = await ask(`tool_calls?${new URLSearchParams([...query, ["limit", MOST]])}`);
     const count = found.filter((it) => it.id > newest && !known.has(it.id)).length;
@@ -27,5 +26,4 @@ async function look() {
   }
 }
 
-setInterval(look, EVERY);
-document.addEventListener("visibilitychange", look);
+watch(look);

@@ -1,8 +1,7 @@
 // What differs between two JSON values, as rows of a table: where, before, after.
 
 import { make } from "./dom.js";
-import { sayPath } from "./form/words.js";
-import { same, stringify, typeOf } from "./json.js";
+import { same, sayPath, stringify, typeOf } from "./json.js";
 import { cutText } from "./tree.js";
 
 const MOST_ROWS = 500;

@@ -61,3 +61,11 @@ export function same(one, two) {
     keys.length === Object.keys(two).length && keys.every((key) => Object.hasOwn(two, key) && same(one[key], two[key]))
   );
 }
+
+/** Write a path as the server does in its messages: `lines[0].sku`. */
+export function sayPath(path) {
+  const said = path
+    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index > 0 ? "." : ""}${part}`))
+    .join("");
+  return said === "" ? "the whole value" : said;
+}

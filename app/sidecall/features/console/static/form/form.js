@@ -1,13 +1,12 @@
 // A form for what a JSON Schema describes: it reads and takes JSON values and loses nothing of them.
 
 import { make } from "../dom.js";
-import { keepsDigits } from "../json.js";
+import { keepsDigits, sayPath } from "../json.js";
 import { Field } from "./choice.js";
 import { makeChoice, makeConstant, makeJson, makeNumber, makeText, MISSING } from "./fields.js";
 import { makeObject } from "./groups.js";
 import { Member } from "./members.js";
 import { makeArray } from "./rows.js";
-import { sayPath } from "./words.js";
 
 const EDITORS = {
   text: makeText,

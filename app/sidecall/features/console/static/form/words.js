@@ -114,11 +114,3 @@ export function findExample(schema) {
   const given = schema.examples?.find((it) => typeof it === "string");
   return given ?? pick(EXAMPLES, schema.format) ?? "";
 }
-
-/** Write a path as the server does in its messages: `lines[0].sku`. */
-export function sayPath(path) {
-  const said = path
-    .map((part, index) => (typeof part === "number" ? `[${part}]` : `${index > 0 ? "." : ""}${part}`))
-    .join("");
-  return said === "" ? "the whole value" : said;
-}

@@ -1,0 +1,163 @@
+"""Join the scripts of the pages into few files, and leave out what only their authors read.
+
+A browser asks for each file of a page alone, and a module waits for those that it imports. So modules that pages need
+together come in one file, each in a scope of its own. Nothing is renamed or computed: what runs is what was written.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from posixpath import dirname, normpath
+from typing import NamedTuple
+
+# Which modules a file has; every other module is a file of its own name. A name that ends in `/` is a folder's.
+_TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "common.js": ("json.js", "dom.js", "api.js", "console.js", "waits.js"),
+    "form.js": ("form/",),
+    "tool.js": ("links.js", "arguments.js", "tool.js"),
+    "answers.js": ("tree.js", "answers.js", "differences.js", "snippets.js", "events.js"),
+}
+_IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
+_LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) (\w+))", re.MULTILINE)
+_NAME = re.compile(r"\w+")
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+    |(?P<space>\s+)
+    |"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
+    |`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`
+    |[\w$\#]+
+    |.""",
+    re.VERBOSE | re.DOTALL,
+)
+_EXPRESSION = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/[a-z]*")
+# Behind these a slash begins a regular expression, behind others it divides.
+_BEFORE_EXPRESSION = frozenset("(,=:[!&|?{};>")
+_WORD = re.compile(r"[\w$#]")
+# Beside these no statement ends with its line.
+_OPEN_BEFORE = frozenset("{([,;:=&|?>*")
+_OPEN_AFTER = frozenset("})].,;:?&|=*")
+_SHEET_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_SHEET_SPACE = re.compile(r"(?:\s|;(?=\s*\}))*([{};,>])\s*|:\s+|\s+")
+
+
+class Module(NamedTuple):
+    """One script as it was written: its text without imports, what it imports from where, and what it exports."""
+
+    text: str
+    imports: Sequence[tuple[Sequence[str], str]]
+    exports: Sequence[str]
+
+
+def join(sources: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the files that are served, by their names, from all modules by theirs."""
+    places = {name: _find_file(name) for name in sources}
+    modules = {name: _read(name, text, places) for name, text in sources.items()}
+    files: dict[str, list[str]] = {}
+    for name in _sort(modules):
+        files.setdefault(places[name], []).append(name)
+    return {file: _write(file, names, modules, places) for file, names in files.items()}
+
+
+def list_imports(text: str) -> list[str]:
+    """List the files that a joined script asks for before it runs."""
+    return re.findall(r'^import(?:\{[^}]*\}from)?"\./([^"]+)";$', text, re.MULTILINE)
+
+
+@cache
+def _find_file(name: str) -> str:
+    folder = f"{dirname(name)}/"
+    return next((file for file, members in _TOGETHER.items() if name in members or folder in members), name)
+
+
+def _read(name: str, text: str, places: Mapping[str, str]) -> Module:
+    found = [
+        (_NAME.findall(names), normpath(f"{dirname(name)}/{at}").lstrip("/")) for names, at in _IMPORT.findall(text)
+    ]
+    rest = _LATER.sub(lambda it: f'import("./{places[normpath(it[1])]}")', _IMPORT.sub("", text))
+    return Module(_EXPORT.sub("", rest), found, _EXPORT.findall(text))
+
+
+def _sort(modules: Mapping[str, Module]) -> list[str]:
+    """Return the names of modules, each behind those that it imports."""
+    found: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in found:
+            for _, other in modules[name].imports:
+                visit(other)
+            found.append(name)
+
+    for name in sorted(modules):
+        visit(name)
+    return found
+
+
+def _write(file: str, names: Sequence[str], modules: Mapping[str, Module], places: Mapping[str, str]) -> str:
+    wanted: dict[str, set[str]] = {}
+    for imported, other in (it for name in names for it in modules[name].imports):
+        if places[other] != file:
+            wanted.setdefault(places[other], set()).update(imported)
+    lines = [_import(sorted(imported), other) for other, imported in sorted(wanted.items())]
+    lines += [_wrap(modules[name]) for name in names]
+    exported = [it for name in names for it in modules[name].exports]
+    return "\n".join([*lines, *([f"export{{{','.join(exported)}}};"] if exported else []), ""])
+
+
+def _import(names: Sequence[str], file: str) -> str:
+    return f'import{{{",".join(names)}}}from"./{file}";' if names else f'import"./{file}";'
+
+
+def _wrap(module: Module) -> str:
+    """Write a module with a scope of its own, out of which comes only what it exports."""
+    text = strip(module.text)
+    exported = ",".join(module.exports)
+    return f"const{{{exported}}}=(()=>{{{text}\nreturn{{{exported}}}}})();" if exported else f"{{{text}\n}}"
+
+
+def strip(text: str) -> str:
+    """Leave out of a script its comments, and the space that separates nothing; lines that end a statement stay."""
+    written: list[str] = []
+    last, space, at = "", "", 0
+    while at < len(text):
+        found = _match(text, at, last)
+        token, at = found[0], found.end()
+        if found.lastgroup in ("comment", "space"):
+            space = "\n" if "\n" in token or space == "\n" else " "
+            continue
+        written.append(_separate(last, space, token[0]) + token)
+        last, space = token[-1], ""
+    return "".join(written)
+
+
+def _match(text: str, at: int, last: str) -> re.Match[str]:
+    found = _TOKEN.match(text, at)
+    if text[at] == "/" and found and not found.lastgroup and (last == "" or last in _BEFORE_EXPRESSION):
+        found = _EXPRESSION.match(text, at)
+    assert found is not None
+    return found
+
+
+def _separate(last: str, space: str, following: str) -> str:
+    if space == "\n":
+        return "" if last in _OPEN_BEFORE or following in _OPEN_AFTER or last == "" else "\n"
+    if space == " ":
+        is_needed = (_WORD.match(last) and _WORD.match(following)) or (last == following and last in "+-/")
+        return " " if is_needed else ""
+    return ""
+
+
+def strip_sheet(text: str) -> str:
+    """Leave out of a style sheet its comments, and the space that separates nothing."""
+    rest = _SHEET_COMMENT.sub("", text).strip()
+    return _SHEET_SPACE.sub(lambda found: found[1] or ":" * found[0].startswith(":") or " ", rest)
+
+
+def list_needed(files: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """List a joined script and those that it asks for, so that a page asks for all of them at once."""
+    found: list[str] = []
+    waiting: Iterable[str] = [name]
+    while waiting:
+        found += [it for it in dict.fromkeys(waiting) if it not in found]
+        waiting = [it for known in found for it in list_imports(files[known]) if it not in found]
+    return tuple(found)
