@@ -16,6 +16,12 @@ from tests.kit.nats import Broker
 from tests.kit.servers import PATIENCE, Server, choose_launch, end, start
 
 KEY = "c2lkZWNhbGwgZmxlZXQga2V5IG9mIDMyIGJ5dGVzISE="
+# One for all, since making one reads all certificates; a connection is used once, since servers end.
+_CLIENT = httpx.Client(
+    timeout=PATIENCE,
+    trust_env=False,
+    limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+)
 _PROBES = re.compile(r"probes at http://127\.0\.0\.1:(\d+)")
 
 
@@ -78,12 +84,12 @@ class Fleet:
 def call(server: Server, name: str, *, headers: dict[str, str] | None = None, **args: Any) -> httpx.Response:
     """Call a tool of a server."""
     body = {"name": name, "args": args, "id": "call_1"}
-    return httpx.post(f"{server.url}/tool_calls", json=body, headers=headers, timeout=PATIENCE, trust_env=False)
+    return _CLIENT.post(f"{server.url}/tool_calls", json=body, headers=headers)
 
 
 def is_available(server: Server, name: str) -> bool:
     """Return whether a server says that there is a worker for a tool."""
-    found: bool = httpx.get(f"{server.url}/tools/{name}", timeout=PATIENCE, trust_env=False).json()["available"]
+    found: bool = _CLIENT.get(f"{server.url}/tools/{name}").json()["available"]
     return found
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sidecall.cli.starting.serving import begin_to_log
 from sidecall.composition.executors import build_executors
 from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
+from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.options import check_queue
@@ -47,7 +47,7 @@ def worker(
     settings = read_settings(tools=tools, toolkits=toolkits)
     if settings.fleet is None:
         raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
-    begin_to_log(settings)
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
     offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
     if not offered:
         raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")

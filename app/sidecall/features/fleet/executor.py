@@ -13,7 +13,7 @@ from typing import Any
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
 from sidecall.features.fleet.frames import Frames
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
-from sidecall.features.fleet.remote_calls import BEAT, MISSES, RemoteCall
+from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls
 from sidecall.features.fleet.roster import Roster
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
@@ -36,6 +36,10 @@ ROOM = 16
 _HOUR = 3600.0
 # Seconds after which a ticket that the bus has not taken is put again.
 _AGAIN = 0.1
+# Seconds that a worker has to claim a ticket that was sent to it.
+_CLAIM = 1.0
+# Looks for a worker that is late, after which it is gone.
+_LOOKS = 2
 
 
 # Called with the names of the tools that have a worker, when they change.
@@ -90,9 +94,9 @@ class FleetExecutor:
         self._tools: dict[str, CompiledTool] = {}
         self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
-        self._calls: dict[str, RemoteCall] = {}
-        # Those that are no longer awaited, and whose code still runs.
-        self._left: dict[str, RemoteCall] = {}
+        self._calls = RemoteCalls()
+        # Workers that are late and that nothing listens for, by how often that was found.
+        self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
         self._lost = 0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -101,6 +105,7 @@ class FleetExecutor:
             "tools": self._on_tools,
             "who": self._on_who,
             "claim": self._on_claim,
+            "busy": self._on_busy,
             "unbegun": self._on_unbegun,
             "beat": self._on_beat,
             "event": self._on_event,
@@ -113,8 +118,8 @@ class FleetExecutor:
     @property
     def occupancy(self) -> Occupancy:
         """How many calls run on workers, and how many wait for one."""
-        running = sum(call.worker is not None for call in self._calls.values())
-        return Occupancy(busy=running + len(self._left), waiting=len(self._calls) - running)
+        busy, waiting = self._calls.occupancy
+        return Occupancy(busy=busy, waiting=waiting)
 
     @property
     def is_up(self) -> bool:
@@ -128,19 +133,11 @@ class FleetExecutor:
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run."""
-        waiting: Counter[str] = Counter()
-        running: Counter[str] = Counter()
-        for call in self._calls.values():
-            (waiting if call.worker is None else running)[call.queue] += 1
-        return dict(waiting), dict(running)
+        return self._calls.count()
 
     def find_oldest(self) -> dict[str, float]:
         """Return for how many seconds the oldest call of each queue waits; 0 where all run."""
-        now, oldest = time.monotonic(), dict[str, float]()
-        for call in self._calls.values():
-            waits = now - call.began if call.worker is None else 0.0
-            oldest[call.queue] = max(oldest.get(call.queue, 0.0), waits)
-        return oldest
+        return self._calls.find_oldest()
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Begin to connect to the bus; it need not be there yet."""
@@ -181,7 +178,7 @@ class FleetExecutor:
             self._leave(call)
             raise
         finally:
-            self._calls.pop(invocation.id, None)
+            self._calls.remove(call)
         raise_failure(answer)
         return read_output(invocation.tool, answer, invocation.call.id)
 
@@ -197,16 +194,18 @@ class FleetExecutor:
         if not self._bus.is_up:
             raise CallRefused("The bus of the fleet cannot be reached just now; the call has not begun.")
         call = RemoteCall(invocation)
-        if sum(it.queue == call.queue and it.worker is None for it in self._calls.values()) >= self._bounds.max_waiting:
+        if self._calls.waiting[call.queue] >= self._bounds.max_waiting:
             raise CallRefused(f"As many calls wait for a worker of the queue {call.queue!r} as may.")
-        self._calls[invocation.id] = call
+        self._calls.add(call)
         return call
 
     async def _find_answer(self, call: RemoteCall) -> Mapping[str, Any]:
         while True:
             await self._find_worker(call)
+            await self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
+                self.roster.give_back(call.worker)
                 return answer
             call.refuse_to_repeat()
             self.repeated += 1
@@ -224,18 +223,34 @@ class FleetExecutor:
             if pool is None:
                 await self.roster.wait(left)
                 continue
-            number = next(self._numbers)
-            claimed = call.wait_for_claim(number, pool)
+            claimed = call.wait_for_claim(next(self._numbers), pool)
+            timer = asyncio.get_running_loop().call_later(await self._put_ticket(call, pool, left), call.put_again)
             try:
-                await self._bus.put_ticket(call.queue, pool, call.invocation.id, number)
-            except BusAway:
-                await asyncio.sleep(min(left, _AGAIN))
-                call.put_again()
-            await asyncio.wait((claimed,), timeout=max(0.0, stop - time.monotonic()))
-            if claimed.done() and claimed.result():
-                return
+                if await claimed:
+                    return
+            finally:
+                timer.cancel()
         call.number = 0  # No ticket counts any more.
         self._refuse(call)
+
+    async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> float:
+        """Give a ticket to a worker that has a free slot, else to the stream; return how many seconds it counts.
+
+        While others of its queue wait, it waits behind them.
+        """
+        is_first = self._calls.waiting[call.queue] <= 1
+        worker = self.roster.take_free(call.invocation.tool) if is_first else None
+        try:
+            if worker is not None:
+                call.asked = worker
+                await self._bus.send(worker, "ticket", call.invocation.id, {"n": call.number})
+                return min(left, _CLAIM)
+            call.asked = None
+            await self._bus.put_ticket(call.queue, pool, call.invocation.id, call.number)
+        except BusAway:
+            await asyncio.sleep(min(left, _AGAIN))
+            call.put_again()
+        return left
 
     def _refuse(self, call: RemoteCall) -> None:
         call.refuse_to_repeat()
@@ -250,14 +265,19 @@ class FleetExecutor:
 
     def _leave(self, call: RemoteCall) -> None:
         """End a call that is no longer awaited; the tool keeps its place until its code runs no more."""
-        if call.worker is not None:
+        if call.worker is None:
+            return
+        if call.is_granted:
             call.release = call.invocation.abandon()
-            self._left[call.invocation.id] = call
-            self._say(call.worker, "cancel", call.invocation.id, call.number)
+            self._calls.leave(call)
+        else:
+            self.roster.give_back(call.worker)
+        self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
-        self._left.pop(call.invocation.id, None)
+        self._calls.forget(call)
         if call.release is not None:
+            self.roster.give_back(call.worker)
             call.release()
 
     async def _ask_workers(self) -> None:
@@ -284,13 +304,30 @@ class FleetExecutor:
         """Find the attempts whose workers are gone, and the tickets that no worker will find."""
         while True:
             await asyncio.sleep(BEAT)
-            for call in [*self._calls.values(), *self._left.values()]:
+            served, late = self.roster.list_served(), set[str]()
+            for call in self._calls:
                 if not self._bus.is_up:
                     call.misses = 0
                 elif call.worker is not None:
                     self._count_miss(call)
-                elif call.pool is not None and not self.roster.serves(call.queue, call.pool):
+                    if call.misses >= LATE:
+                        late.add(call.worker or "")
+                elif call.pool is not None and (call.queue, call.pool) not in served:
                     call.put_again()
+            self._absent = Counter({worker: self._absent[worker] for worker in late})
+            for worker in late:
+                self._begin(self._look_for(worker))
+
+    async def _look_for(self, worker: str) -> None:
+        """Lose the calls of a worker that is late, if nothing listens at its place on the bus."""
+        if await self._bus.is_there(worker):
+            self._absent[worker] = 0
+            return
+        self._absent[worker] += 1
+        if self._absent[worker] >= _LOOKS:
+            for call in self._calls:
+                if call.worker == worker and call.misses >= LATE:
+                    self._lose(call)
 
     def _count_miss(self, call: RemoteCall) -> None:
         call.misses += 1
@@ -309,7 +346,7 @@ class FleetExecutor:
 
     def _come_up(self) -> None:
         """Put all tickets again: a stream in memory is gone with its bus."""
-        for call in self._calls.values():
+        for call in self._calls.awaited:
             call.misses = 0
             if call.worker is None:
                 call.put_again()
@@ -323,7 +360,7 @@ class FleetExecutor:
 
     def _find(self, sender: str, said: Message) -> RemoteCall | None:
         """Return the call that a worker's message is about; None where its attempt no longer counts."""
-        call = self._calls.get(said.subject or "") or self._left.get(said.subject or "")
+        call = self._calls.find(said.subject or "")
         return call if call is not None and call.is_of(sender, said.content["n"]) else None
 
     def _on_here(self, sender: str, said: Message) -> None:
@@ -346,29 +383,37 @@ class FleetExecutor:
 
     def _on_claim(self, sender: str, said: Message) -> None:
         number = said.content["n"]
-        call = self._calls.get(said.subject or "")
-        worker = self.roster.workers.get(sender)
-        if call is None or not call.claim(sender, worker.name if worker is not None else sender[:8], number):
+        call = self._calls.find_awaited(said.subject or "")
+        if call is None or not call.claim(sender, self.roster.name(sender), number):
             self._say(sender, "gone", said.subject, number)
-        else:
-            self._begin(self._grant(call))
+        elif call.asked != sender:
+            self.roster.take(sender)
+
+    def _on_busy(self, sender: str, said: Message) -> None:
+        """Put the ticket elsewhere that was sent to a worker without a free slot."""
+        self.roster.note_busy(sender)
+        call = self._calls.find_awaited(said.subject or "")
+        if call is not None and call.number == said.content["n"]:
+            call.put_again()
 
     async def _grant(self, call: RemoteCall) -> None:
         """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
         invocation, number, worker = call.invocation, call.number, call.worker
-        assert worker is not None
+        if worker is None:
+            return
         home = {"name": invocation.tool.name, "module": "", "file": None}
         bounds = bounds_of(invocation.tool, self._bounds.max_result_bytes)
         try:
             request = write_request(invocation, home, 0, bounds)  # type: ignore[arg-type]
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
             content = {"n": number, "request": {**request, "deadline": left}}
+            call.is_granted = True  # From here on it may have begun.
             await self._bus.send(worker, "grant", invocation.id, content)
         except BusAway:
             call.take_back()
         except ValueError as error:
-            call.fail(ToolException(f"Error: the call cannot be sent to a worker: {error}"))
-            self._say(worker, "gone", invocation.id, number)
+            call.is_granted = False
+            raise ToolException(f"Error: the call cannot be sent to a worker: {error}") from None
 
     def _on_unbegun(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
