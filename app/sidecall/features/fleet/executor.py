@@ -236,16 +236,15 @@ class FleetExecutor:
     async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> float:
         """Give a ticket to a worker that has a free slot, else to the stream; return how many seconds it counts.
 
-        While others of its queue wait, it waits behind them.
+        While others of its queue wait in the stream, it waits behind them.
         """
-        is_first = self._calls.waiting[call.queue] <= 1
-        worker = self.roster.take_free(call.invocation.tool) if is_first else None
+        call.note_queued(None)
+        worker = None if self._calls.queued[call.queue] else self.roster.take_free(call.invocation.tool)
+        call.note_queued(worker, is_queued=worker is None)
         try:
             if worker is not None:
-                call.asked = worker
                 await self._bus.send(worker, "ticket", call.invocation.id, {"n": call.number})
                 return min(left, _CLAIM)
-            call.asked = None
             await self._bus.put_ticket(call.queue, pool, call.invocation.id, call.number)
         except BusAway:
             await asyncio.sleep(min(left, _AGAIN))
@@ -384,9 +383,10 @@ class FleetExecutor:
     def _on_claim(self, sender: str, said: Message) -> None:
         number = said.content["n"]
         call = self._calls.find_awaited(said.subject or "")
+        asked = None if call is None else call.asked
         if call is None or not call.claim(sender, self.roster.name(sender), number):
             self._say(sender, "gone", said.subject, number)
-        elif call.asked != sender:
+        elif asked != sender:
             self.roster.take(sender)
 
     def _on_busy(self, sender: str, said: Message) -> None:

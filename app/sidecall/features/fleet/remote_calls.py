@@ -46,7 +46,8 @@ class RemoteCall:
     number: int = 0
     pool: str | None = None  # Where its ticket lies
     worker: str | None = None
-    asked: str | None = None  # The worker that its ticket was sent to, where it is not in the stream
+    asked: str | None = None  # The worker that its ticket was sent to
+    is_queued: bool = False  # Whether its ticket is in the stream instead
     is_granted: bool = False  # Whether that worker has been given what the tool needs
     names: list[str] = field(default_factory=list)  # of the workers that have begun it
     misses: int = 0
@@ -114,8 +115,15 @@ class RemoteCall:
 
     def _move_to(self, worker: str | None) -> None:
         if self.all is not None:
-            self.all.note_move(self, worker)
+            self.all.waiting[self.queue] += (worker is None) - (self.worker is None)
         self.worker = worker
+        self.note_queued(None)
+
+    def note_queued(self, asked: str | None, *, is_queued: bool = False) -> None:
+        """Note where its ticket is: with a worker, in the stream, or at neither."""
+        if self.all is not None:
+            self.all.queued[self.queue] += is_queued - self.is_queued
+        self.asked, self.is_queued = asked, is_queued
 
     def settle(self, answer: Answer | None) -> None:
         """Note the answer."""
@@ -150,7 +158,9 @@ class RemoteCalls:
 
     def __init__(self) -> None:
         """Begin without any."""
+        # How many of each queue wait for a worker, and how many of them in the stream.
         self.waiting: Counter[str] = Counter()
+        self.queued: Counter[str] = Counter()
         self._awaited: dict[str, RemoteCall] = {}
         # Those that are no longer awaited, and whose code still runs.
         self._left: dict[str, RemoteCall] = {}
@@ -186,6 +196,7 @@ class RemoteCalls:
     def remove(self, call: RemoteCall) -> None:
         """Remove a call that is no longer awaited."""
         self._awaited.pop(call.invocation.id, None)
+        call.note_queued(None)
         call.all = None
         if call.worker is None:
             self.waiting[call.queue] -= 1
@@ -197,10 +208,6 @@ class RemoteCalls:
     def forget(self, call: RemoteCall) -> None:
         """Note that no code of a call runs any more."""
         self._left.pop(call.invocation.id, None)
-
-    def note_move(self, call: RemoteCall, worker: str | None) -> None:
-        """Count a call that a worker takes, or that waits again."""
-        self.waiting[call.queue] += (worker is None) - (call.worker is None)
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run."""
