@@ -6,7 +6,6 @@ stream of tickets can be in memory: who holds the calls puts their tickets there
 
 import asyncio
 import logging
-import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -18,6 +17,7 @@ from nats.errors import NoRespondersError
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.frames import FrameRefused, Frames
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.process.child import Message, pack, unpack
@@ -58,15 +58,18 @@ class Bus:
 
     def __init__(
         self,
-        url: str,
-        frames: Frames,
+        access: BusAccess,
         hear: Hear,
         came_up: Callable[[], None],
         went_away: Callable[[], None] = lambda: None,
     ) -> None:
-        """Prepare; `came_up` is called each time the connection is there, and `went_away` when it is lost."""
-        self._url = url
-        self._frames = frames
+        """Prepare; `came_up` is called each time the connection is there, and `went_away` when it is lost.
+
+        Raises:
+            KeysUnusable: The library that encrypts is not installed.
+        """
+        self._access = access
+        self._frames = Frames(access.keys)
         self._hear = hear
         self._came_up = came_up
         self._went_away = went_away
@@ -195,7 +198,7 @@ class Bus:
                 self._closed.clear()
                 await self._connect()
                 await self._closed.wait()
-            except (NatsError, OSError, TimeoutError, ValueError) as error:
+            except (NatsError, SidecallError, OSError, TimeoutError, ValueError) as error:
                 self._warn(f"the bus cannot be reached: {error or type(error).__name__}")
             self.is_up = False
             await asyncio.sleep(_WAIT)
@@ -203,7 +206,6 @@ class Bus:
     async def _connect(self) -> None:
         self._client = Client()
         await self._client.connect(
-            self._url,
             error_cb=self._on_error,
             disconnected_cb=self._on_away,
             closed_cb=self._on_closed,
@@ -212,7 +214,7 @@ class Bus:
             max_reconnect_attempts=-1,
             ping_interval=2,
             pending_size=_PENDING,
-            tls=ssl.create_default_context() if self._url.startswith("tls:") else None,
+            **self._access.list_options(),
         )
         self._stream = self._client.jetstream(timeout=_PATIENCE)
         for place in (self.id, ALL):

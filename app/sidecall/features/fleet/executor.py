@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.frames import Frames
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls
 from sidecall.features.fleet.roster import Roster
@@ -63,8 +63,7 @@ class FleetExecutor:
 
     def __init__(
         self,
-        url: str,
-        keys: Iterable[str],
+        access: BusAccess,
         name: str,
         bounds: FleetBounds,
         tell: Tell,
@@ -73,8 +72,7 @@ class FleetExecutor:
         """Prepare for a bus; nothing is opened yet.
 
         Args:
-            url: Where it is.
-            keys: What encrypts; the first of them writes.
+            access: Where it is, and what encrypts.
             name: By what people know this process.
             bounds: How long calls wait, and how many.
             tell: Called when other tools are available.
@@ -87,7 +85,7 @@ class FleetExecutor:
         self.roster = Roster(self._note_change)
         # Calls that were given out again after their workers were lost.
         self.repeated = 0
-        self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
+        self._bus = Bus(access, self._hear, self._come_up, self._note_change)
         self._bounds = bounds
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tell_available = tell

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.feature import Built, Host
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.placement import Placement
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
@@ -57,8 +58,9 @@ def join(host: Host) -> Built:
     )
     tell = partial(_place, host.registry, placement)
     tell(())
-    url, keys = settings.fleet.get_secret_value(), settings.fleet_keys
-    fleet = make(url, keys, name_process(), wanted, tell, _share(host.ledger))
+    access = BusAccess.read(settings)
+    assert access is not None
+    fleet = make(access, name_process(), wanted, tell, _share(host.ledger))
     return Built(executors={"fleet": fleet}, add_metrics=partial(_measure, fleet))
 
 

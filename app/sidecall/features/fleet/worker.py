@@ -19,8 +19,8 @@ import uvicorn
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.frames import Frames
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import Post, RunningCall
 from sidecall.features.fleet.tool_runner import ToolRun
@@ -103,7 +103,7 @@ Begin = Callable[[RunningCall, Callable[[], None]], ToolRun]
 class Worker:
     """The bus's side of a worker, for the event loop of its thread."""
 
-    def __init__(self, url: str, keys: list[str], plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin):
+    def __init__(self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin):
         """Prepare; the tools run on another event loop.
 
         Raises:
@@ -114,7 +114,7 @@ class Worker:
         self.is_draining = False
         self._hashes = plan.hash_tools()
         self.pool = name_pool(self._hashes)
-        self._bus = Bus(url, Frames(keys), self._hear, self._come_up)
+        self._bus = Bus(access, self._hear, self._come_up)
         self._tool_loop = tool_loop
         self._begin_tool = begin
         self._loop = asyncio.get_running_loop()
