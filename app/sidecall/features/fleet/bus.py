@@ -62,8 +62,16 @@ class Bus:
         hear: Hear,
         came_up: Callable[[], None],
         went_away: Callable[[], None] = lambda: None,
+        note_absent: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Prepare; `came_up` is called each time the connection is there, and `went_away` when it is lost.
+        """Prepare.
+
+        Args:
+            access: Where the bus is.
+            hear: Called with each message.
+            came_up: Called each time the connection is there.
+            went_away: Called when it is lost.
+            note_absent: Called with the number of a ticket that was sent to a process that is not there.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
@@ -73,6 +81,7 @@ class Bus:
         self._hear = hear
         self._came_up = came_up
         self._went_away = went_away
+        self._note_absent = note_absent
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -81,6 +90,7 @@ class Bus:
         self._closed = asyncio.Event()
         self._warned: set[str] = set()
         self.is_up = False
+        self._absent = f"{_PREFIX}.node.{self.id}.absent"
 
     @property
     def id(self) -> str:
@@ -112,8 +122,16 @@ class Bus:
         """
         await self.send_packed(place, pack(kind, subject, content))
 
-    async def send_packed(self, place: str, body: bytes) -> None:
-        """Send a message that is packed already.
+    async def send_ticket(self, place: str, subject: str, number: int) -> None:
+        """Send a ticket to a worker itself; if it is not there any more, that is noted.
+
+        Raises:
+            BusAway: The bus does not take it.
+        """
+        await self.send_packed(place, pack("ticket", subject, {"n": number}), f"{self._absent}.{number}")
+
+    async def send_packed(self, place: str, body: bytes, absent: str = "") -> None:
+        """Send a message that is packed already; the bus tells a place of ours if nothing listens at the other.
 
         Raises:
             BusAway: The bus does not take it.
@@ -122,7 +140,7 @@ class Bus:
         async with self._sending:  # The frames of a message follow one another.
             try:
                 for frame in self._frames.write(place, body, self._client.max_payload - _BESIDE):
-                    await self._client.publish(f"{_PREFIX}.node.{place}", frame)
+                    await self._client.publish(f"{_PREFIX}.node.{place}", frame, absent)
             except (NatsError, OSError, TimeoutError) as error:
                 raise BusAway(f"the bus takes nothing: {error}") from error
 
@@ -219,6 +237,7 @@ class Bus:
         self._stream = self._client.jetstream(timeout=_PATIENCE)
         for place in (self.id, ALL):
             await self._client.subscribe(f"{_PREFIX}.node.{place}", cb=self._make_reader(place))
+        await self._client.subscribe(f"{self._absent}.*", cb=self._read_absent)
         await self._on_back()
 
     async def _declare_stream(self) -> None:
@@ -250,6 +269,11 @@ class Bus:
                 logger.exception("a message of the fleet cannot be read")
 
         return read
+
+    async def _read_absent(self, message: Msg) -> None:
+        number = message.subject.rpartition(".")[2]
+        if number.isdecimal():
+            self._note_absent(int(number))
 
     async def _on_back(self) -> None:
         try:

@@ -20,8 +20,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.occupancy import Occupancy
 from sidecall.kernel.core.overload import CallRefused, NoWorker
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.child import Message, log, unpack
-from sidecall.kernel.executors.process.executor import make_listener
+from sidecall.kernel.executors.process.child import Message, unpack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.output import read_output
 from sidecall.kernel.executors.process.questions import reply_to
@@ -31,11 +30,9 @@ logger = logging.getLogger("sidecall.fleet")
 
 # Seconds between two questions to all workers how they are.
 _ASK = 1.0
-# Events after which a worker is told that there is room for more.
-ROOM = 16
 _HOUR = 3600.0
-# Seconds after which a ticket that the bus has not taken is put again.
-_AGAIN = 0.1
+# Seconds after which a ticket that the bus has not taken is put again, for each so many that wait.
+_AGAIN, _MANY = 0.1, 500
 # Seconds that a worker has to claim a ticket that was sent to it.
 _CLAIM = 1.0
 # Looks for a worker that is late, after which it is gone.
@@ -85,7 +82,7 @@ class FleetExecutor:
         self.roster = Roster(self._note_change)
         # Calls that were given out again after their workers were lost.
         self.repeated = 0
-        self._bus = Bus(access, self._hear, self._come_up, self._note_change)
+        self._bus = Bus(access, self._hear, self._come_up, self._note_change, self._note_absent)
         self._bounds = bounds
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tell_available = tell
@@ -132,6 +129,10 @@ class FleetExecutor:
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run."""
         return self._calls.count()
+
+    def count_workers(self) -> dict[str, float]:
+        """Return how many workers of each queue take calls, those queues included that have none."""
+        return {**{it.options.queue or "": 0.0 for it in self._tools.values()}, **self.roster.count()}
 
     def find_oldest(self) -> dict[str, float]:
         """Return for how many seconds the oldest call of each queue waits; 0 where all run."""
@@ -222,7 +223,8 @@ class FleetExecutor:
                 await self.roster.wait(left)
                 continue
             claimed = call.wait_for_claim(next(self._numbers), pool)
-            timer = asyncio.get_running_loop().call_later(await self._put_ticket(call, pool, left), call.put_again)
+            seconds = await self._put_ticket(call, pool, left)
+            timer = asyncio.get_running_loop().call_later(seconds, self._put_again, call)
             try:
                 if await claimed:
                     return
@@ -241,13 +243,20 @@ class FleetExecutor:
         call.note_queued(worker, is_queued=worker is None)
         try:
             if worker is not None:
-                await self._bus.send(worker, "ticket", call.invocation.id, {"n": call.number})
+                await self._bus.send_ticket(worker, call.invocation.id, call.number)
                 return min(left, _CLAIM)
             await self._bus.put_ticket(call.queue, pool, call.invocation.id, call.number)
         except BusAway:
-            await asyncio.sleep(min(left, _AGAIN))
+            # The more wait the later, so that all of them together do not keep the bus busy.
+            await asyncio.sleep(min(left, _AGAIN * (1 + self._calls.waiting[call.queue] // _MANY)))
             call.put_again()
         return left
+
+    def _put_again(self, call: RemoteCall) -> None:
+        """Have another ticket made, and none given to the worker that was asked until it is heard of again."""
+        if call.asked is not None:
+            self.roster.note_busy(call.asked)
+        call.put_again()
 
     def _refuse(self, call: RemoteCall) -> None:
         call.refuse_to_repeat()
@@ -389,10 +398,15 @@ class FleetExecutor:
 
     def _on_busy(self, sender: str, said: Message) -> None:
         """Put the ticket elsewhere that was sent to a worker without a free slot."""
-        self.roster.note_busy(sender)
         call = self._calls.find_awaited(said.subject or "")
-        if call is not None and call.number == said.content["n"]:
-            call.put_again()
+        if call is not None and call.asked == sender and call.number == said.content["n"]:
+            self._put_again(call)
+
+    def _note_absent(self, number: int) -> None:
+        """Put the ticket elsewhere for which nothing listened any more."""
+        for call in self._calls.awaited:
+            if call.number == number:
+                self._put_again(call)
 
     async def _grant(self, call: RemoteCall) -> None:
         """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
@@ -437,27 +451,7 @@ class FleetExecutor:
         call.events.append((said.kind, said.content))
         if not call.is_reading:
             call.is_reading = True
-            call.context.run(self._begin, self._read_events(call))
-
-    async def _read_events(self, call: RemoteCall) -> None:
-        """Pass on what a tool says while it runs, at the pace of who reads it; then the answer."""
-        listen, worker, taken = make_listener(call.invocation), call.worker or "", 0
-        try:
-            while call.events:
-                kind, content = call.events.popleft()
-                if kind == "answer":
-                    call.settle(content["answer"])
-                    continue
-                if content["kind"] == "log":
-                    log(*content["said"])
-                else:
-                    await listen(content["kind"], content["said"])
-                taken += 1
-                if taken % ROOM == 0 or not call.events:
-                    self._tell(worker, "more", call.invocation.id, {"n": content["n"], "taken": taken})
-                    taken = 0
-        finally:
-            call.is_reading = False
+            call.context.run(self._begin, call.read_events(self._tell))
 
     def _on_ask(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)

@@ -100,6 +100,6 @@ def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
     of("sidecall_fleet_waiting", "Calls that wait for a worker.", "queue", lambda: fleet.count()[0])
     of("sidecall_fleet_oldest_seconds", "How long the oldest of them has waited.", "queue", fleet.find_oldest)
     of("sidecall_fleet_running", "Calls that run on workers.", "queue", lambda: fleet.count()[1])
-    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.roster.count)
+    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.count_workers)
     metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)
     metrics.add_counter("sidecall_fleet_repeated", "Calls that were given out again.", lambda: fleet.repeated)

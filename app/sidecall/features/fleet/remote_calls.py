@@ -11,6 +11,8 @@ from typing import Any
 from sidecall.features.calls.errors import OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure
 from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.executors.process.child import log
+from sidecall.kernel.executors.process.executor import make_listener
 
 # Seconds between two signs of life of a running call, and how many may be missing. They are counted rather than timed:
 # while this process stands still, no worker is late.
@@ -20,9 +22,12 @@ MISSES = 4
 LATE = 2
 # Starts after which a call that ended each of its workers is not given out again.
 MOST_STARTS = 3
+# Events after which a worker is told that there is room for more.
+_ROOM = 16
 
 Answer = Mapping[str, Any]
-Listen = Callable[[str, Any], Any]
+# Sends a message about a call to a worker: of a kind, with its content.
+Tell = Callable[[str, str, str, Any], None]
 
 
 class Poison(ToolFailure):
@@ -129,6 +134,26 @@ class RemoteCall:
         """Note the answer."""
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(answer)
+
+    async def read_events(self, tell: Tell) -> None:
+        """Pass on what the tool says while it runs, at the pace of who reads it; then the answer."""
+        listen, worker, taken = make_listener(self.invocation), self.worker or "", 0
+        try:
+            while self.events:
+                kind, content = self.events.popleft()
+                if kind == "answer":
+                    self.settle(content["answer"])
+                    continue
+                if content["kind"] == "log":
+                    log(*content["said"])
+                else:
+                    await listen(content["kind"], content["said"])
+                taken += 1
+                if taken % _ROOM == 0 or not self.events:
+                    tell(worker, "more", self.invocation.id, {"n": content["n"], "taken": taken})
+                    taken = 0
+        finally:
+            self.is_reading = False
 
     def refuse_to_repeat(self) -> None:
         """Look whether the call may run once more, after its worker was lost.
