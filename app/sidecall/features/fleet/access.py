@@ -7,12 +7,11 @@ import ssl
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
-from sidecall.settings.fleet import FleetSettings
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric import ed25519 as _ed25519
@@ -29,6 +28,26 @@ class CredentialsUnusable(SidecallError):
     """The file of SIDECALL_FLEET_CREDENTIALS has no credentials of NATS, or what signs is not installed."""
 
 
+class NamesBus(Protocol):
+    """The settings that say how to get onto the bus."""
+
+    @property
+    def fleet_urls(self) -> tuple[str, ...]:
+        """Its addresses; none where there is no fleet."""
+
+    @property
+    def fleet_keys(self) -> list[str]:
+        """What encrypts."""
+
+    @property
+    def fleet_ca(self) -> str | None:
+        """The file of the authority of its certificate."""
+
+    @property
+    def fleet_credentials(self) -> str | None:
+        """The file of the credentials."""
+
+
 @dataclass(frozen=True, slots=True)
 class BusAccess:
     """Where the bus is, the keys of what crosses it, and the files of an authority and of credentials."""
@@ -39,9 +58,9 @@ class BusAccess:
     credentials: str | None = None
 
     @classmethod
-    def read(cls, settings: FleetSettings) -> "BusAccess | None":
+    def read(cls, settings: NamesBus) -> "BusAccess | None":
         """Read it from the settings; None where they name no bus."""
-        if settings.fleet is None:
+        if not settings.fleet_urls:
             return None
         return cls(settings.fleet_urls, tuple(settings.fleet_keys), settings.fleet_ca, settings.fleet_credentials)
 
