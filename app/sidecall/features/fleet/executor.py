@@ -448,7 +448,7 @@ class FleetExecutor:
         if said.kind == "answer" and not call.is_reading:
             call.settle(said.content["answer"])
             return
-        call.events.append((said.kind, said.content))
+        call.add_event(said.kind, said.content)
         if not call.is_reading:
             call.is_reading = True
             call.context.run(self._begin, call.read_events(self._tell))

@@ -59,7 +59,7 @@ class RemoteCall:
     began: float = field(default_factory=time.monotonic)
     context: Context = field(default_factory=copy_context)  # For what is passed on to who reads it
     release: Release | None = None  # Once it is no longer awaited
-    events: deque[tuple[str, Mapping[str, Any]]] = field(default_factory=deque)
+    events: deque[tuple[str, Mapping[str, Any]]] | None = None  # What its tool has said and nobody has read; made late
     is_reading: bool = False
     # Of all calls here; those that wait are counted, since each new call asks how many.
     all: "RemoteCalls | None" = None
@@ -134,6 +134,12 @@ class RemoteCall:
         """Note the answer."""
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(answer)
+
+    def add_event(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Add what the tool has said, in its order."""
+        if self.events is None:
+            self.events = deque()
+        self.events.append((kind, content))
 
     async def read_events(self, tell: Tell) -> None:
         """Pass on what the tool says while it runs, at the pace of who reads it; then the answer."""

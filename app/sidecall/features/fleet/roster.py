@@ -136,11 +136,14 @@ class Roster:
 
     async def wait(self, seconds: float) -> None:
         """Wait until something changes, or for so many seconds."""
-        future = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        timer = loop.call_later(seconds, _finish, future)
         self._waiting.add(future)
         try:
-            await asyncio.wait((future,), timeout=seconds)
+            await future
         finally:
+            timer.cancel()
             self._waiting.discard(future)
 
     def _list_fitting(self, tool: CompiledTool) -> list[str]:
@@ -167,5 +170,9 @@ class Roster:
         self._fitting.clear()
         self.changed()
         for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+            _finish(future)
+
+
+def _finish(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
