@@ -90,7 +90,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Fleet",
         "Which tools run on [workers](fleet.md), where their bus is, and what protects the way there.",
-        ("fleet", "fleet_key", "placement", "fleet_max_waiting"),
+        ("fleet", "fleet_key", "fleet_ca", "fleet_credentials", "placement", "fleet_max_waiting"),
     ),
     (
         "Sandbox",

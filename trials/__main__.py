@@ -15,6 +15,7 @@ from trials import (
     callers,
     contract,
     deadlines,
+    fleet_days,
     fleet_workers,
     guesses,
     lifetimes,
@@ -67,7 +68,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
-    "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers),
+    "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers, fleet_days.run),
     "proxied": (draining.run,),
     "soak": (soak.run,),
     "mixed": (long.run,),
@@ -79,6 +80,7 @@ PARTS: Mapping[str, Sequence[Trial]] = {
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
     "approvals-told": (notified.run,),
+    "fleet-days": (fleet_days.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {

@@ -34,6 +34,8 @@ class Broker:
     folder: Path
     port: int
     config: Path | None = None
+    # Its certificate, where it has one of its own.
+    authority: Path | None = None
     _process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -109,6 +109,8 @@ DEFAULTS = {
     "approval_ttl": 3600.0,
     "max_approvals": 5000,
     "fleet": None,
+    "fleet_ca": None,
+    "fleet_credentials": None,
     "fleet_key": None,
     "fleet_max_waiting": 10_000,
     "placement": (),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sidecall.cli.starting.serving import begin_to_log
 from sidecall.composition.executors import build_executors
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
+from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.options import check_queue
@@ -45,9 +46,10 @@ def worker(
 ) -> None:
     """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
     settings: Settings = read_settings(tools=tools, toolkits=toolkits)
-    if settings.fleet is None:
+    access = BusAccess.read(settings)
+    if access is None:
         raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
-    begin_to_log(settings)
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
     offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
     if not offered:
         raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")
@@ -64,10 +66,10 @@ def worker(
         )
         _serving.logger.info("%s: %s", said, ", ".join(offered))
         with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
-            runner.run(_work(settings, plan, listening))
+            runner.run(_work(settings, access, plan, listening))
 
 
-async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: socket.socket) -> None:
+async def _work(settings: Settings, access: BusAccess, plan: "_serving.WorkerPlan", listening: socket.socket) -> None:
     """Run the tools until a signal, or until a person asks the worker to leave."""
     executors, tracing = build_executors(settings), open_tracing(settings.otel, Redaction(settings.log_redact))
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -75,10 +77,8 @@ async def _work(settings: Settings, plan: "_serving.WorkerPlan", listening: sock
         loop.add_signal_handler(number, stop.set)
     try:
         await start_all(executors, plan.tools.values())
-        assert settings.fleet is not None
-        bus = _serving.BusAccess(settings.fleet.get_secret_value(), settings.fleet_keys)
         await _serving.serve(
-            bus, plan, _serving.Tools(plan.tools, executors, tracing), listening, stop, settings.drain_timeout
+            access, plan, _serving.Tools(plan.tools, executors, tracing), listening, stop, settings.drain_timeout
         )
     finally:
         await close_all(executors)

@@ -1,5 +1,7 @@
 """Settings of a fleet: where its bus is, which tools run on its workers, and the keys of what crosses."""
 
+import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
@@ -9,6 +11,8 @@ from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.variables import Texts
 from sidecall.settings.secrets import require_keys
 
+# A comma elsewhere is of a password.
+_NEXT = re.compile(r",(?=\s*(?:nats|tls)://)")
 _LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
@@ -24,7 +28,18 @@ class FleetSettings(BaseSettings, defer_build=True):
     fleet: SecretStr | None = Field(
         default=None,
         description="The NATS server over which tools run on workers: `nats://127.0.0.1:4222`, or "
-        "`tls://USER:PASSWORD@bus.example.com:4222`. Without it all tools run here.",
+        "`tls://USER:PASSWORD@bus.example.com:4222`; of a cluster several, separated by commas. Without it all tools "
+        "run here.",
+    )
+    fleet_ca: str | None = Field(
+        default=None,
+        description="The PEM file of the authority that has signed the certificate of the bus, where the system does "
+        "not know it.",
+    )
+    fleet_credentials: str | None = Field(
+        default=None,
+        description="The file of credentials (`.creds`) with which NATS knows servers and workers, where its accounts "
+        "have them instead of passwords.",
     )
     placement: Texts = Field(
         default=(),
@@ -48,20 +63,21 @@ class FleetSettings(BaseSettings, defer_build=True):
     def _is_bus(cls, url: SecretStr | None, given: ValidationInfo) -> SecretStr | None:
         if url is None:
             return None
-        try:
-            parts = urlsplit(url.get_secret_value())
-            parts.port  # noqa: B018  it raises where there is none
-        except ValueError:
-            raise ValueError("the address of the bus is none; write nats://HOST:PORT") from None
-        if parts.scheme not in ("nats", "tls") or not parts.hostname:
-            raise ValueError("write nats://HOST:PORT or tls://HOST:PORT")
+        hosts = {_find_host(it) for it in _split(url)}
         # A key that is wrong is not in what is given, and is reported by itself.
-        if "fleet_key" in given.data and given.data["fleet_key"] is None and parts.hostname not in _LOOPBACK:
+        if "fleet_key" in given.data and given.data["fleet_key"] is None and not hosts <= _LOOPBACK:
             raise ValueError(
                 "without SIDECALL_FLEET_KEY the bus must be on this machine: others on its network could run tools "
                 "and read what they are given"
             )
         return url
+
+    @field_validator("fleet_ca", "fleet_credentials")
+    @classmethod
+    def _is_file(cls, path: str | None) -> str | None:
+        if path is not None and not Path(path).is_file():
+            raise ValueError("there is no such file")
+        return path
 
     @field_validator("placement")
     @classmethod
@@ -74,6 +90,26 @@ class FleetSettings(BaseSettings, defer_build=True):
         return rules
 
     @property
+    def fleet_urls(self) -> tuple[str, ...]:
+        """The addresses of the bus; none where there is no fleet."""
+        return () if self.fleet is None else tuple(_split(self.fleet))
+
+    @property
     def fleet_keys(self) -> list[str]:
         """The list of keys; the first encrypts."""
         return [] if self.fleet_key is None else self.fleet_key.get_secret_value().split()
+
+
+def _split(urls: SecretStr) -> list[str]:
+    return [url.strip() for url in _NEXT.split(urls.get_secret_value())]
+
+
+def _find_host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  it raises where there is none
+    except ValueError:
+        raise ValueError("the address of the bus is none; write nats://HOST:PORT") from None
+    if parts.scheme not in ("nats", "tls") or not parts.hostname:
+        raise ValueError("write nats://HOST:PORT or tls://HOST:PORT")
+    return parts.hostname

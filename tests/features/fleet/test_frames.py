@@ -57,6 +57,14 @@ def test_a_frame_is_not_read_elsewhere_again_or_changed() -> None:
         reader.read("here", frame)
 
 
+@pytest.mark.parametrize("version", [0, 2, 255])
+def test_a_frame_of_another_version_is_left_alone_and_named(version: int) -> None:
+    """Older and newer ones."""
+    (frame,) = Frames([]).write("here", BODY, 2000)
+    with pytest.raises(FrameRefused, match=f"of version {version}, and this program speaks 1"):
+        Frames([]).read("here", bytes([version]) + frame[1:])
+
+
 def test_a_message_that_has_lost_a_piece_is_dropped() -> None:
     """The rest of a message with a gap is refused to its end."""
     reader = Frames([KEY])

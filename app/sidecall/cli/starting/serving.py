@@ -1,9 +1,7 @@
 """Run the server."""
 
-import faulthandler
 import gc
 import logging
-import logging.config
 import os
 import signal
 import socket
@@ -22,8 +20,8 @@ from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, load_features
 from sidecall.features.ledger.opening import NO_WRITERS, Writers
-from sidecall.features.telemetry.calls import make_log_config
-from sidecall.features.telemetry.writer import exit_now, log_last, redirect_streams
+from sidecall.features.telemetry.calls import begin_to_log
+from sidecall.features.telemetry.writer import exit_now, log_last
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
@@ -56,7 +54,7 @@ def serve(**given: Any) -> None:
     settings: Settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
-    begin_to_log(settings)
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
     leave_on(signal.SIGTERM, end=_leave_unserved)
     leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
     features = load_features(use_entry_points=settings.entry_points)
@@ -162,7 +160,7 @@ def _serve_in_worker(
 ) -> None:
     """Serve in a worker process, which loads the tools itself."""
     leave_on(signal.SIGTERM, signal.SIGINT)
-    begin_to_log(settings)
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
     leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
     try:
         _serve(settings, load_registry(settings), on_started, sock, writers, peers)
@@ -243,13 +241,6 @@ def _read_patience(settings: Settings) -> Patience:
         body_timeout=settings.body_timeout,
         stuck_after=settings.stuck_after,
     )
-
-
-def begin_to_log(settings: Settings) -> None:
-    """Configure logging, also in worker processes; a crash of the interpreter prints its stack."""
-    redirect_streams(settings.log_buffer_bytes)
-    faulthandler.enable(all_threads=False)
-    logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
 
 
 def _leave_unserved(code: int) -> None:

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.frames import Frames
 from sidecall.kernel.executors.process.child import Message
 
 # Seconds for the bus to be there, and for all to answer.
@@ -17,7 +17,7 @@ _ANSWER = 0.7
 class Visitor:
     """A process that only asks."""
 
-    def __init__(self, url: str, keys: list[str]) -> None:
+    def __init__(self, access: BusAccess) -> None:
         """Prepare.
 
         Raises:
@@ -25,7 +25,7 @@ class Visitor:
         """
         self.heard: dict[str, dict[str, Any]] = {}
         self._up = asyncio.Event()
-        self.bus = Bus(url, Frames(keys), self._hear, self._up.set)
+        self.bus = Bus(access, self._hear, self._up.set)
 
     @asynccontextmanager
     async def visiting(self) -> AsyncIterator[None]:
@@ -55,13 +55,13 @@ class Visitor:
             self.heard[sender] = said.content
 
 
-async def find_all(url: str, keys: list[str]) -> dict[str, list[dict[str, Any]]]:
+async def find_all(access: BusAccess) -> dict[str, list[dict[str, Any]]]:
     """Return what workers and servers say of themselves, by their names.
 
     Raises:
         BusAway: The bus cannot be reached.
     """
-    visitor = Visitor(url, keys)
+    visitor = Visitor(access)
     async with visitor.visiting():
         await visitor.ask()
     heard = sorted(visitor.heard.values(), key=lambda it: str(it["name"]))
@@ -71,13 +71,13 @@ async def find_all(url: str, keys: list[str]) -> dict[str, list[dict[str, Any]]]
     }
 
 
-async def drain(url: str, keys: list[str], name: str) -> bool:
+async def drain(access: BusAccess, name: str) -> bool:
     """Ask a worker to leave; return False if there is none of this name.
 
     Raises:
         BusAway: The bus cannot be reached.
     """
-    visitor = Visitor(url, keys)
+    visitor = Visitor(access)
     async with visitor.visiting():
         await visitor.ask()
         if not any(it["role"] == "worker" and it["name"] == name for it in visitor.heard.values()):

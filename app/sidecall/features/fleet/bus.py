@@ -6,7 +6,6 @@ stream of tickets can be in memory: who holds the calls puts their tickets there
 
 import asyncio
 import logging
-import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -18,6 +17,7 @@ from nats.errors import NoRespondersError
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.frames import FrameRefused, Frames
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.process.child import Message, pack, unpack
@@ -58,18 +58,30 @@ class Bus:
 
     def __init__(
         self,
-        url: str,
-        frames: Frames,
+        access: BusAccess,
         hear: Hear,
         came_up: Callable[[], None],
         went_away: Callable[[], None] = lambda: None,
+        note_absent: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """Prepare; `came_up` is called each time the connection is there, and `went_away` when it is lost."""
-        self._url = url
-        self._frames = frames
+        """Prepare.
+
+        Args:
+            access: Where the bus is.
+            hear: Called with each message.
+            came_up: Called each time the connection is there.
+            went_away: Called when it is lost.
+            note_absent: Called with the number of a ticket that was sent to a process that is not there.
+
+        Raises:
+            KeysUnusable: The library that encrypts is not installed.
+        """
+        self._access = access
+        self._frames = Frames(access.keys)
         self._hear = hear
         self._came_up = came_up
         self._went_away = went_away
+        self._note_absent = note_absent
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -78,6 +90,7 @@ class Bus:
         self._closed = asyncio.Event()
         self._warned: set[str] = set()
         self.is_up = False
+        self._absent = f"{_PREFIX}.node.{self.id}.absent"
 
     @property
     def id(self) -> str:
@@ -109,8 +122,16 @@ class Bus:
         """
         await self.send_packed(place, pack(kind, subject, content))
 
-    async def send_packed(self, place: str, body: bytes) -> None:
-        """Send a message that is packed already.
+    async def send_ticket(self, place: str, subject: str, number: int) -> None:
+        """Send a ticket to a worker itself; if it is not there any more, that is noted.
+
+        Raises:
+            BusAway: The bus does not take it.
+        """
+        await self.send_packed(place, pack("ticket", subject, {"n": number}), f"{self._absent}.{number}")
+
+    async def send_packed(self, place: str, body: bytes, absent: str = "") -> None:
+        """Send a message that is packed already; the bus tells a place of ours if nothing listens at the other.
 
         Raises:
             BusAway: The bus does not take it.
@@ -119,20 +140,19 @@ class Bus:
         async with self._sending:  # The frames of a message follow one another.
             try:
                 for frame in self._frames.write(place, body, self._client.max_payload - _BESIDE):
-                    await self._client.publish(f"{_PREFIX}.node.{place}", frame)
+                    await self._client.publish(f"{_PREFIX}.node.{place}", frame, absent)
             except (NatsError, OSError, TimeoutError) as error:
                 raise BusAway(f"the bus takes nothing: {error}") from error
 
     async def is_there(self, place: str) -> bool:
         """Return whether a process listens at a place; True also where that cannot be found out."""
-        async with self._sending:
-            (frame,) = self._frames.write(place, pack("hello", None, None), self._client.max_payload - _BESIDE)
-            try:
-                await self._client.request(f"{_PREFIX}.node.{place}", frame, timeout=_HELLO)
-            except NoRespondersError:
-                return not self.is_up
-            except (NatsError, OSError, TimeoutError):
-                return True
+        try:
+            # Nothing is said, so that a process that hears it need not read it.
+            await self._client.request(f"{_PREFIX}.node.{place}", timeout=_HELLO)
+        except NoRespondersError:
+            return not self.is_up
+        except (NatsError, OSError, TimeoutError):
+            return True
         return True
 
     async def put_ticket(self, queue: str, pool: str, subject: str, number: int) -> None:
@@ -196,7 +216,7 @@ class Bus:
                 self._closed.clear()
                 await self._connect()
                 await self._closed.wait()
-            except (NatsError, OSError, TimeoutError, ValueError) as error:
+            except (NatsError, SidecallError, OSError, TimeoutError, ValueError) as error:
                 self._warn(f"the bus cannot be reached: {error or type(error).__name__}")
             self.is_up = False
             await asyncio.sleep(_WAIT)
@@ -204,7 +224,6 @@ class Bus:
     async def _connect(self) -> None:
         self._client = Client()
         await self._client.connect(
-            self._url,
             error_cb=self._on_error,
             disconnected_cb=self._on_away,
             closed_cb=self._on_closed,
@@ -213,11 +232,12 @@ class Bus:
             max_reconnect_attempts=-1,
             ping_interval=2,
             pending_size=_PENDING,
-            tls=ssl.create_default_context() if self._url.startswith("tls:") else None,
+            **self._access.list_options(),
         )
         self._stream = self._client.jetstream(timeout=_PATIENCE)
         for place in (self.id, ALL):
             await self._client.subscribe(f"{_PREFIX}.node.{place}", cb=self._make_reader(place))
+        await self._client.subscribe(f"{self._absent}.*", cb=self._read_absent)
         await self._on_back()
 
     async def _declare_stream(self) -> None:
@@ -237,6 +257,8 @@ class Bus:
 
     def _make_reader(self, place: str) -> Any:
         async def read(message: Msg) -> None:
+            if not message.data:  # Which only asks whether this process is there.
+                return
             try:
                 received = self._frames.read(place, message.data)
                 if received is not None:
@@ -247,6 +269,11 @@ class Bus:
                 logger.exception("a message of the fleet cannot be read")
 
         return read
+
+    async def _read_absent(self, message: Msg) -> None:
+        number = message.subject.rpartition(".")[2]
+        if number.isdecimal():
+            self._note_absent(int(number))
 
     async def _on_back(self) -> None:
         try:

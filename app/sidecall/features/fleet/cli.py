@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
 from sidecall.terminal.console import make_console, print_json
@@ -33,7 +34,7 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
     """Print who is on the bus that SIDECALL_FLEET names: workers with their queues, and servers with their calls."""
     if context.invoked_subcommand is not None:
         return
-    found = _ask(lambda url, keys: _asking.find_all(url, keys))
+    found = _ask(lambda access: _asking.find_all(access))
     if as_json:
         print_json(found)
     else:
@@ -43,18 +44,18 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
 @fleet.command()
 def drain(name: Annotated[str, typer.Argument(help="The worker's name, as `sidecall fleet` lists it.")]) -> None:
     """Have a worker take no more calls, finish those that run, and end."""
-    if not _ask(lambda url, keys: _asking.drain(url, keys, name)):
+    if not _ask(lambda access: _asking.drain(access, name)):
         raise NoFleet(f"There is no worker {name!r}; `sidecall fleet` lists them.")
     typer.echo(f"{name} takes no more calls, and ends when those that run have ended")
 
 
 def _ask(make: Any) -> Any:
-    settings = read_settings()
-    if settings.fleet is None:
+    access = BusAccess.read(read_settings())
+    if access is None:
         raise NoFleet("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
     logging.getLogger("sidecall.fleet").setLevel(logging.CRITICAL)
     try:
-        work: Coroutine[Any, Any, Any] = make(settings.fleet.get_secret_value(), settings.fleet_keys)
+        work: Coroutine[Any, Any, Any] = make(access)
     except ImportError as error:
         raise NoFleet(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})") from None
     return asyncio.run(work)

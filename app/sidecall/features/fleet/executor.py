@@ -10,18 +10,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.frames import Frames
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
-from sidecall.features.fleet.remote_calls import BEAT, MISSES, RemoteCall
+from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls
 from sidecall.features.fleet.roster import Roster
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import CallRefused, NoWorker
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.process.child import Message, log, unpack
-from sidecall.kernel.executors.process.executor import make_listener
+from sidecall.kernel.executors.process.child import Message, unpack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.output import read_output
 from sidecall.kernel.executors.process.questions import reply_to
@@ -31,11 +30,13 @@ logger = logging.getLogger("sidecall.fleet")
 
 # Seconds between two questions to all workers how they are.
 _ASK = 1.0
-# Events after which a worker is told that there is room for more.
-ROOM = 16
 _HOUR = 3600.0
-# Seconds after which a ticket that the bus has not taken is put again.
-_AGAIN = 0.1
+# Seconds after which a ticket that the bus has not taken is put again, for each so many that wait.
+_AGAIN, _MANY = 0.1, 500
+# Seconds that a worker has to claim a ticket that was sent to it.
+_CLAIM = 1.0
+# Looks for a worker that is late, after which it is gone.
+_LOOKS = 2
 
 
 # Called with the names of the tools that have a worker, when they change.
@@ -59,8 +60,7 @@ class FleetExecutor:
 
     def __init__(
         self,
-        url: str,
-        keys: Iterable[str],
+        access: BusAccess,
         name: str,
         bounds: FleetBounds,
         tell: Tell,
@@ -69,8 +69,7 @@ class FleetExecutor:
         """Prepare for a bus; nothing is opened yet.
 
         Args:
-            url: Where it is.
-            keys: What encrypts; the first of them writes.
+            access: Where it is, and what encrypts.
             name: By what people know this process.
             bounds: How long calls wait, and how many.
             tell: Called when other tools are available.
@@ -83,16 +82,16 @@ class FleetExecutor:
         self.roster = Roster(self._note_change)
         # Calls that were given out again after their workers were lost.
         self.repeated = 0
-        self._bus = Bus(url, Frames(list(keys)), self._hear, self._come_up, self._note_change)
+        self._bus = Bus(access, self._hear, self._come_up, self._note_change, self._note_absent)
         self._bounds = bounds
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tell_available = tell
         self._tools: dict[str, CompiledTool] = {}
         self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
-        self._calls: dict[str, RemoteCall] = {}
-        # Those that are no longer awaited, and whose code still runs.
-        self._left: dict[str, RemoteCall] = {}
+        self._calls = RemoteCalls()
+        # Workers that are late and that nothing listens for, by how often that was found.
+        self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
         self._lost = 0
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -101,6 +100,7 @@ class FleetExecutor:
             "tools": self._on_tools,
             "who": self._on_who,
             "claim": self._on_claim,
+            "busy": self._on_busy,
             "unbegun": self._on_unbegun,
             "beat": self._on_beat,
             "event": self._on_event,
@@ -113,8 +113,8 @@ class FleetExecutor:
     @property
     def occupancy(self) -> Occupancy:
         """How many calls run on workers, and how many wait for one."""
-        running = sum(call.worker is not None for call in self._calls.values())
-        return Occupancy(busy=running + len(self._left), waiting=len(self._calls) - running)
+        busy, waiting = self._calls.occupancy
+        return Occupancy(busy=busy, waiting=waiting)
 
     @property
     def is_up(self) -> bool:
@@ -128,19 +128,15 @@ class FleetExecutor:
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run."""
-        waiting: Counter[str] = Counter()
-        running: Counter[str] = Counter()
-        for call in self._calls.values():
-            (waiting if call.worker is None else running)[call.queue] += 1
-        return dict(waiting), dict(running)
+        return self._calls.count()
+
+    def count_workers(self) -> dict[str, float]:
+        """Return how many workers of each queue take calls, those queues included that have none."""
+        return {**{it.options.queue or "": 0.0 for it in self._tools.values()}, **self.roster.count()}
 
     def find_oldest(self) -> dict[str, float]:
         """Return for how many seconds the oldest call of each queue waits; 0 where all run."""
-        now, oldest = time.monotonic(), dict[str, float]()
-        for call in self._calls.values():
-            waits = now - call.began if call.worker is None else 0.0
-            oldest[call.queue] = max(oldest.get(call.queue, 0.0), waits)
-        return oldest
+        return self._calls.find_oldest()
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         """Begin to connect to the bus; it need not be there yet."""
@@ -181,7 +177,7 @@ class FleetExecutor:
             self._leave(call)
             raise
         finally:
-            self._calls.pop(invocation.id, None)
+            self._calls.remove(call)
         raise_failure(answer)
         return read_output(invocation.tool, answer, invocation.call.id)
 
@@ -197,16 +193,18 @@ class FleetExecutor:
         if not self._bus.is_up:
             raise CallRefused("The bus of the fleet cannot be reached just now; the call has not begun.")
         call = RemoteCall(invocation)
-        if sum(it.queue == call.queue and it.worker is None for it in self._calls.values()) >= self._bounds.max_waiting:
+        if self._calls.waiting[call.queue] >= self._bounds.max_waiting:
             raise CallRefused(f"As many calls wait for a worker of the queue {call.queue!r} as may.")
-        self._calls[invocation.id] = call
+        self._calls.add(call)
         return call
 
     async def _find_answer(self, call: RemoteCall) -> Mapping[str, Any]:
         while True:
             await self._find_worker(call)
+            await self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
+                self.roster.give_back(call.worker)
                 return answer
             call.refuse_to_repeat()
             self.repeated += 1
@@ -224,18 +222,41 @@ class FleetExecutor:
             if pool is None:
                 await self.roster.wait(left)
                 continue
-            number = next(self._numbers)
-            claimed = call.wait_for_claim(number, pool)
+            claimed = call.wait_for_claim(next(self._numbers), pool)
+            seconds = await self._put_ticket(call, pool, left)
+            timer = asyncio.get_running_loop().call_later(seconds, self._put_again, call)
             try:
-                await self._bus.put_ticket(call.queue, pool, call.invocation.id, number)
-            except BusAway:
-                await asyncio.sleep(min(left, _AGAIN))
-                call.put_again()
-            await asyncio.wait((claimed,), timeout=max(0.0, stop - time.monotonic()))
-            if claimed.done() and claimed.result():
-                return
+                if await claimed:
+                    return
+            finally:
+                timer.cancel()
         call.number = 0  # No ticket counts any more.
         self._refuse(call)
+
+    async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> float:
+        """Give a ticket to a worker that has a free slot, else to the stream; return how many seconds it counts.
+
+        While others of its queue wait in the stream, it waits behind them.
+        """
+        call.note_queued(None)
+        worker = None if self._calls.queued[call.queue] else self.roster.take_free(call.invocation.tool)
+        call.note_queued(worker, is_queued=worker is None)
+        try:
+            if worker is not None:
+                await self._bus.send_ticket(worker, call.invocation.id, call.number)
+                return min(left, _CLAIM)
+            await self._bus.put_ticket(call.queue, pool, call.invocation.id, call.number)
+        except BusAway:
+            # The more wait the later, so that all of them together do not keep the bus busy.
+            await asyncio.sleep(min(left, _AGAIN * (1 + self._calls.waiting[call.queue] // _MANY)))
+            call.put_again()
+        return left
+
+    def _put_again(self, call: RemoteCall) -> None:
+        """Have another ticket made, and none given to the worker that was asked until it is heard of again."""
+        if call.asked is not None:
+            self.roster.note_busy(call.asked)
+        call.put_again()
 
     def _refuse(self, call: RemoteCall) -> None:
         call.refuse_to_repeat()
@@ -250,14 +271,19 @@ class FleetExecutor:
 
     def _leave(self, call: RemoteCall) -> None:
         """End a call that is no longer awaited; the tool keeps its place until its code runs no more."""
-        if call.worker is not None:
+        if call.worker is None:
+            return
+        if call.is_granted:
             call.release = call.invocation.abandon()
-            self._left[call.invocation.id] = call
-            self._say(call.worker, "cancel", call.invocation.id, call.number)
+            self._calls.leave(call)
+        else:
+            self.roster.give_back(call.worker)
+        self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
-        self._left.pop(call.invocation.id, None)
+        self._calls.forget(call)
         if call.release is not None:
+            self.roster.give_back(call.worker)
             call.release()
 
     async def _ask_workers(self) -> None:
@@ -284,13 +310,30 @@ class FleetExecutor:
         """Find the attempts whose workers are gone, and the tickets that no worker will find."""
         while True:
             await asyncio.sleep(BEAT)
-            for call in [*self._calls.values(), *self._left.values()]:
+            served, late = self.roster.list_served(), set[str]()
+            for call in self._calls:
                 if not self._bus.is_up:
                     call.misses = 0
                 elif call.worker is not None:
                     self._count_miss(call)
-                elif call.pool is not None and not self.roster.serves(call.queue, call.pool):
+                    if call.misses >= LATE:
+                        late.add(call.worker or "")
+                elif call.pool is not None and (call.queue, call.pool) not in served:
                     call.put_again()
+            self._absent = Counter({worker: self._absent[worker] for worker in late})
+            for worker in late:
+                self._begin(self._look_for(worker))
+
+    async def _look_for(self, worker: str) -> None:
+        """Lose the calls of a worker that is late, if nothing listens at its place on the bus."""
+        if await self._bus.is_there(worker):
+            self._absent[worker] = 0
+            return
+        self._absent[worker] += 1
+        if self._absent[worker] >= _LOOKS:
+            for call in self._calls:
+                if call.worker == worker and call.misses >= LATE:
+                    self._lose(call)
 
     def _count_miss(self, call: RemoteCall) -> None:
         call.misses += 1
@@ -309,7 +352,7 @@ class FleetExecutor:
 
     def _come_up(self) -> None:
         """Put all tickets again: a stream in memory is gone with its bus."""
-        for call in self._calls.values():
+        for call in self._calls.awaited:
             call.misses = 0
             if call.worker is None:
                 call.put_again()
@@ -323,7 +366,7 @@ class FleetExecutor:
 
     def _find(self, sender: str, said: Message) -> RemoteCall | None:
         """Return the call that a worker's message is about; None where its attempt no longer counts."""
-        call = self._calls.get(said.subject or "") or self._left.get(said.subject or "")
+        call = self._calls.find(said.subject or "")
         return call if call is not None and call.is_of(sender, said.content["n"]) else None
 
     def _on_here(self, sender: str, said: Message) -> None:
@@ -346,29 +389,43 @@ class FleetExecutor:
 
     def _on_claim(self, sender: str, said: Message) -> None:
         number = said.content["n"]
-        call = self._calls.get(said.subject or "")
-        worker = self.roster.workers.get(sender)
-        if call is None or not call.claim(sender, worker.name if worker is not None else sender[:8], number):
+        call = self._calls.find_awaited(said.subject or "")
+        asked = None if call is None else call.asked
+        if call is None or not call.claim(sender, self.roster.name(sender), number):
             self._say(sender, "gone", said.subject, number)
-        else:
-            self._begin(self._grant(call))
+        elif asked != sender:
+            self.roster.take(sender)
+
+    def _on_busy(self, sender: str, said: Message) -> None:
+        """Put the ticket elsewhere that was sent to a worker without a free slot."""
+        call = self._calls.find_awaited(said.subject or "")
+        if call is not None and call.asked == sender and call.number == said.content["n"]:
+            self._put_again(call)
+
+    def _note_absent(self, number: int) -> None:
+        """Put the ticket elsewhere for which nothing listened any more."""
+        for call in self._calls.awaited:
+            if call.number == number:
+                self._put_again(call)
 
     async def _grant(self, call: RemoteCall) -> None:
         """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
         invocation, number, worker = call.invocation, call.number, call.worker
-        assert worker is not None
+        if worker is None:
+            return
         home = {"name": invocation.tool.name, "module": "", "file": None}
         bounds = bounds_of(invocation.tool, self._bounds.max_result_bytes)
         try:
             request = write_request(invocation, home, 0, bounds)  # type: ignore[arg-type]
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
             content = {"n": number, "request": {**request, "deadline": left}}
+            call.is_granted = True  # From here on it may have begun.
             await self._bus.send(worker, "grant", invocation.id, content)
         except BusAway:
             call.take_back()
         except ValueError as error:
-            call.fail(ToolException(f"Error: the call cannot be sent to a worker: {error}"))
-            self._say(worker, "gone", invocation.id, number)
+            call.is_granted = False
+            raise ToolException(f"Error: the call cannot be sent to a worker: {error}") from None
 
     def _on_unbegun(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
@@ -391,30 +448,10 @@ class FleetExecutor:
         if said.kind == "answer" and not call.is_reading:
             call.settle(said.content["answer"])
             return
-        call.events.append((said.kind, said.content))
+        call.add_event(said.kind, said.content)
         if not call.is_reading:
             call.is_reading = True
-            call.context.run(self._begin, self._read_events(call))
-
-    async def _read_events(self, call: RemoteCall) -> None:
-        """Pass on what a tool says while it runs, at the pace of who reads it; then the answer."""
-        listen, worker, taken = make_listener(call.invocation), call.worker or "", 0
-        try:
-            while call.events:
-                kind, content = call.events.popleft()
-                if kind == "answer":
-                    call.settle(content["answer"])
-                    continue
-                if content["kind"] == "log":
-                    log(*content["said"])
-                else:
-                    await listen(content["kind"], content["said"])
-                taken += 1
-                if taken % ROOM == 0 or not call.events:
-                    self._tell(worker, "more", call.invocation.id, {"n": content["n"], "taken": taken})
-                    taken = 0
-        finally:
-            call.is_reading = False
+            call.context.run(self._begin, call.read_events(self._tell))
 
     def _on_ask(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)

@@ -37,7 +37,7 @@ FEATURE = Feature(
     needs=("calls",),
     options=frozenset({"queue"}),
     executors=frozenset({"fleet"}),
-    settings_off={"fleet": None, "fleet_key": None, "placement": ()},
+    settings_off={"fleet": None, "fleet_key": None, "fleet_ca": None, "fleet_credentials": None, "placement": ()},
     commands={"fleet": "sidecall.features.fleet.cli:fleet"},
     build=_build,
 )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.feature import Built, Host
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.placement import Placement
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
@@ -57,8 +58,9 @@ def join(host: Host) -> Built:
     )
     tell = partial(_place, host.registry, placement)
     tell(())
-    url, keys = settings.fleet.get_secret_value(), settings.fleet_keys
-    fleet = make(url, keys, name_process(), wanted, tell, _share(host.ledger))
+    access = BusAccess.read(settings)
+    assert access is not None
+    fleet = make(access, name_process(), wanted, tell, _share(host.ledger))
     return Built(executors={"fleet": fleet}, add_metrics=partial(_measure, fleet))
 
 
@@ -98,6 +100,6 @@ def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
     of("sidecall_fleet_waiting", "Calls that wait for a worker.", "queue", lambda: fleet.count()[0])
     of("sidecall_fleet_oldest_seconds", "How long the oldest of them has waited.", "queue", fleet.find_oldest)
     of("sidecall_fleet_running", "Calls that run on workers.", "queue", lambda: fleet.count()[1])
-    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.roster.count)
+    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.count_workers)
     metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)
     metrics.add_counter("sidecall_fleet_repeated", "Calls that were given out again.", lambda: fleet.repeated)

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,16 +11,23 @@ from typing import Any
 from sidecall.features.calls.errors import OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure
 from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.executors.process.child import log
+from sidecall.kernel.executors.process.executor import make_listener
 
 # Seconds between two signs of life of a running call, and how many may be missing. They are counted rather than timed:
 # while this process stands still, no worker is late.
 BEAT = 0.6
 MISSES = 4
+# And after how many it is looked whether its worker is on the bus still.
+LATE = 2
 # Starts after which a call that ended each of its workers is not given out again.
 MOST_STARTS = 3
+# Events after which a worker is told that there is room for more.
+_ROOM = 16
 
 Answer = Mapping[str, Any]
-Listen = Callable[[str, Any], Any]
+# Sends a message about a call to a worker: of a kind, with its content.
+Tell = Callable[[str, str, str, Any], None]
 
 
 class Poison(ToolFailure):
@@ -44,13 +51,18 @@ class RemoteCall:
     number: int = 0
     pool: str | None = None  # Where its ticket lies
     worker: str | None = None
+    asked: str | None = None  # The worker that its ticket was sent to
+    is_queued: bool = False  # Whether its ticket is in the stream instead
+    is_granted: bool = False  # Whether that worker has been given what the tool needs
     names: list[str] = field(default_factory=list)  # of the workers that have begun it
     misses: int = 0
     began: float = field(default_factory=time.monotonic)
     context: Context = field(default_factory=copy_context)  # For what is passed on to who reads it
     release: Release | None = None  # Once it is no longer awaited
-    events: deque[tuple[str, Mapping[str, Any]]] = field(default_factory=deque)
+    events: deque[tuple[str, Mapping[str, Any]]] | None = None  # What its tool has said and nobody has read; made late
     is_reading: bool = False
+    # Of all calls here; those that wait are counted, since each new call asks how many.
+    all: "RemoteCalls | None" = None
     # What happens next: a claim, then an answer.
     _claimed: asyncio.Future[bool] | None = None
     _outcome: asyncio.Future[Answer | None] | None = None
@@ -62,7 +74,7 @@ class RemoteCall:
 
     def wait_for_claim(self, number: int, pool: str) -> "asyncio.Future[bool]":
         """Begin to wait until a worker claims the ticket of this number."""
-        self.number, self.pool, self.worker = number, pool, None
+        self.number, self.pool = number, pool
         self._claimed = asyncio.get_running_loop().create_future()
         return self._claimed
 
@@ -75,7 +87,8 @@ class RemoteCall:
         """Give the call to a worker; return False if its ticket does not count any more."""
         if self.number != number or self._claimed is None or self._claimed.done():
             return False
-        self.worker, self.pool, self.misses = worker, None, 0
+        self.pool, self.misses, self.is_granted = None, 0, False
+        self._move_to(worker)
         self.names.append(name)
         now = time.monotonic()
         self.invocation.waited += now - self.began
@@ -94,24 +107,59 @@ class RemoteCall:
 
     def take_back(self) -> None:
         """Note that the worker has not begun, and will not."""
-        self.names.pop()
+        self.is_granted = False
         self.lose()
 
     def lose(self) -> None:
         """Note that the worker of this attempt will not answer."""
+        if not self.is_granted:  # Which has not begun.
+            self.names.pop()
         self.settle(None)
-        self.worker = None
+        self._move_to(None)
         self.began = time.monotonic()
+
+    def _move_to(self, worker: str | None) -> None:
+        if self.all is not None:
+            self.all.waiting[self.queue] += (worker is None) - (self.worker is None)
+        self.worker = worker
+        self.note_queued(None)
+
+    def note_queued(self, asked: str | None, *, is_queued: bool = False) -> None:
+        """Note where its ticket is: with a worker, in the stream, or at neither."""
+        if self.all is not None:
+            self.all.queued[self.queue] += is_queued - self.is_queued
+        self.asked, self.is_queued = asked, is_queued
 
     def settle(self, answer: Answer | None) -> None:
         """Note the answer."""
         if self._outcome is not None and not self._outcome.done():
             self._outcome.set_result(answer)
 
-    def fail(self, error: BaseException) -> None:
-        """Note that the call cannot be given to a worker."""
-        if self._outcome is not None and not self._outcome.done():
-            self._outcome.set_exception(error)
+    def add_event(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Add what the tool has said, in its order."""
+        if self.events is None:
+            self.events = deque()
+        self.events.append((kind, content))
+
+    async def read_events(self, tell: Tell) -> None:
+        """Pass on what the tool says while it runs, at the pace of who reads it; then the answer."""
+        listen, worker, taken = make_listener(self.invocation), self.worker or "", 0
+        try:
+            while self.events:
+                kind, content = self.events.popleft()
+                if kind == "answer":
+                    self.settle(content["answer"])
+                    continue
+                if content["kind"] == "log":
+                    log(*content["said"])
+                else:
+                    await listen(content["kind"], content["said"])
+                taken += 1
+                if taken % _ROOM == 0 or not self.events:
+                    tell(worker, "more", self.invocation.id, {"n": content["n"], "taken": taken})
+                    taken = 0
+        finally:
+            self.is_reading = False
 
     def refuse_to_repeat(self) -> None:
         """Look whether the call may run once more, after its worker was lost.
@@ -134,3 +182,73 @@ class RemoteCall:
                 f"Error: {tool} was started {len(self.names)} times, and each worker ended while it ran ({workers}). "
                 "It is not started again."
             )
+
+
+class RemoteCalls:
+    """The calls of this server that wait for a worker or run on one, by their ids."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        # How many of each queue wait for a worker, and how many of them in the stream.
+        self.waiting: Counter[str] = Counter()
+        self.queued: Counter[str] = Counter()
+        self._awaited: dict[str, RemoteCall] = {}
+        # Those that are no longer awaited, and whose code still runs.
+        self._left: dict[str, RemoteCall] = {}
+
+    def __iter__(self) -> Iterator[RemoteCall]:
+        """Iterate over a copy of all."""
+        return iter([*self._awaited.values(), *self._left.values()])
+
+    @property
+    def awaited(self) -> Iterator[RemoteCall]:
+        """Those that are awaited, as a copy."""
+        return iter([*self._awaited.values()])
+
+    @property
+    def occupancy(self) -> tuple[int, int]:
+        """How many run, and how many wait."""
+        waiting = self.waiting.total()
+        return len(self._awaited) - waiting + len(self._left), waiting
+
+    def find(self, call_id: str) -> RemoteCall | None:
+        """Return a call, also one that is no longer awaited."""
+        return self._awaited.get(call_id) or self._left.get(call_id)
+
+    def find_awaited(self, call_id: str) -> RemoteCall | None:
+        """Return a call that is awaited."""
+        return self._awaited.get(call_id)
+
+    def add(self, call: RemoteCall) -> None:
+        """Add a call, which waits."""
+        self._awaited[call.invocation.id], call.all = call, self
+        self.waiting[call.queue] += 1
+
+    def remove(self, call: RemoteCall) -> None:
+        """Remove a call that is no longer awaited."""
+        self._awaited.pop(call.invocation.id, None)
+        call.note_queued(None)
+        call.all = None
+        if call.worker is None:
+            self.waiting[call.queue] -= 1
+
+    def leave(self, call: RemoteCall) -> None:
+        """Keep a call that is no longer awaited until no code of its tool runs."""
+        self._left[call.invocation.id] = call
+
+    def forget(self, call: RemoteCall) -> None:
+        """Note that no code of a call runs any more."""
+        self._left.pop(call.invocation.id, None)
+
+    def count(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return how many calls of each queue wait, and how many run."""
+        waiting, all_of_them = +self.waiting, Counter(call.queue for call in self._awaited.values())
+        return dict(waiting), dict(all_of_them - waiting)
+
+    def find_oldest(self) -> dict[str, float]:
+        """Return for how many seconds the oldest call of each queue waits; 0 where all run."""
+        now, oldest = time.monotonic(), dict[str, float]()
+        for call in self._awaited.values():
+            waits = now - call.began if call.worker is None else 0.0
+            oldest[call.queue] = max(oldest.get(call.queue, 0.0), waits)
+        return oldest

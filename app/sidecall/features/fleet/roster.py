@@ -24,6 +24,8 @@ class Worker:
     slots: int
     running: int
     is_draining: bool
+    # Slots in which it can begin a call at once: those that it tells of, less those that were taken here since.
+    free: int = 0
     misses: int = 0
 
     @classmethod
@@ -36,6 +38,7 @@ class Worker:
             int(said["slots"]),
             int(said["running"]),
             bool(said["draining"]),
+            int(said.get("free", 0)),
         )
 
 
@@ -50,6 +53,8 @@ class Roster:
     workers: dict[str, Worker] = field(default_factory=dict)
     _pools: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _hashes: dict[int, tuple[CompiledTool, str]] = field(default_factory=dict)
+    # The workers that fit a tool, by its id.
+    _fitting: dict[int, list[str]] = field(default_factory=dict)
     _waiting: set[asyncio.Future[None]] = field(default_factory=set)
 
     def note(self, sender: str, said: Mapping[str, Any]) -> bool:
@@ -76,6 +81,7 @@ class Roster:
         if gone:
             live = {worker.pool for worker in self.workers.values()}
             self._pools = {pool: tools for pool, tools in self._pools.items() if pool in live}
+            self._fitting.clear()
             self.changed()
         return gone
 
@@ -86,41 +92,87 @@ class Roster:
 
     def find_pool(self, tool: CompiledTool) -> str | None:
         """Return a pool whose workers have a tool as it is here, the larger the likelier; None if there is none."""
-        fitting = [worker.pool for worker in self._list_fitting(tool)]
-        return random.choice(fitting) if fitting else None  # noqa: S311  to spread calls
+        fitting = self._list_fitting(tool)
+        return self.workers[random.choice(fitting)].pool if fitting else None  # noqa: S311  to spread calls
+
+    def take_free(self, tool: CompiledTool) -> str | None:
+        """Take a slot of the worker that has most free ones and a tool as it is here; None if none has any."""
+        fitting = self._list_fitting(tool)
+        sender = max(fitting, key=lambda it: self.workers[it].free, default=None)
+        if sender is None or self.workers[sender].free <= 0:
+            return None
+        self.take(sender)
+        return sender
+
+    def take(self, sender: str) -> None:
+        """Note that a slot of a worker is taken."""
+        worker = self.workers.get(sender)
+        if worker is not None:
+            worker.free = max(0, worker.free - 1)
+
+    def note_busy(self, sender: str) -> None:
+        """Note that a worker has no free slot; it tells of those that it has later."""
+        if sender in self.workers:
+            self.workers[sender].free = 0
+
+    def give_back(self, sender: str | None) -> None:
+        """Note that a slot of a worker is free again."""
+        worker = self.workers.get(sender or "")
+        if worker is not None:
+            worker.free = min(worker.free + 1, worker.slots)
+
+    def name(self, sender: str) -> str:
+        """Return by what people know a worker."""
+        worker = self.workers.get(sender)
+        return sender[:8] if worker is None else worker.name
 
     def count(self) -> dict[str, float]:
         """Return how many workers of each queue take calls."""
         return dict(Counter(worker.queue for worker in self.workers.values() if not worker.is_draining))
 
-    def serves(self, queue: str, pool: str) -> bool:
-        """Return whether a pool has a worker that takes calls."""
-        return any(it.queue == queue and it.pool == pool and not it.is_draining for it in self.workers.values())
+    def list_served(self) -> set[tuple[str, str]]:
+        """List the queues and pools that have a worker that takes calls."""
+        return {(it.queue, it.pool) for it in self.workers.values() if not it.is_draining}
 
     async def wait(self, seconds: float) -> None:
         """Wait until something changes, or for so many seconds."""
-        future = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        timer = loop.call_later(seconds, _finish, future)
         self._waiting.add(future)
         try:
-            await asyncio.wait((future,), timeout=seconds)
+            await future
         finally:
+            timer.cancel()
             self._waiting.discard(future)
 
-    def _list_fitting(self, tool: CompiledTool) -> Iterator[Worker]:
+    def _list_fitting(self, tool: CompiledTool) -> list[str]:
+        fitting = self._fitting.get(id(tool))
+        if fitting is None:
+            fitting = self._fitting[id(tool)] = list(self._find_fitting(tool))
+        return fitting
+
+    def _find_fitting(self, tool: CompiledTool) -> Iterator[str]:
         known = self._hashes.get(id(tool))
         if known is None:  # The tool is kept with it, so that no other can take its id.
             known = self._hashes[id(tool)] = (tool, hash_definition(tool))
-        for worker in self.workers.values():
+        for sender, worker in self.workers.items():
             has_tool = self._pools.get(worker.pool, {}).get(tool.name) == known[1]
             if has_tool and worker.queue == tool.options.queue and not worker.is_draining:
-                yield worker
+                yield sender
 
     def forget(self) -> None:
         """Forget the hashes of tools that may not be served any more."""
         self._hashes.clear()
+        self._fitting.clear()
 
     def _wake(self) -> None:
+        self._fitting.clear()
         self.changed()
         for future in self._waiting:
-            if not future.done():
-                future.set_result(None)
+            _finish(future)
+
+
+def _finish(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

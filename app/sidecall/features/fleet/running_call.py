@@ -13,8 +13,8 @@ from pydantic_core import to_jsonable_python
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
 from sidecall.kernel.executors.process.child import COST, pack
 
-# Events on their way, for which the server has not said yet that there is room for more.
-_WINDOW = 64
+# Events on their way, for which the server has not said yet that there is room for more: as many as wait in a stream.
+_WINDOW = 256
 
 # Sends a packed message, and says whether it is the answer.
 Post = Callable[[bytes, bool], None]
@@ -32,6 +32,7 @@ class RunningCall:
         self._lock = threading.Lock()
         self._reading = Reading()
         self._on_the_way = 0
+        self._missed = 0  # Events that were left out, and not yet told
         self._ids = itertools.count(1)
         self._questions: dict[int, tuple[bytes, Future[Any]]] = {}
         self._is_over = False
@@ -43,7 +44,7 @@ class RunningCall:
         event = {"kind": kind, "said": to_jsonable_python(said, fallback=str)}
         if self._hand_over(event):
             return None
-        return HeldPart(self._reading, partial(self._hand_over, event), _leave_out)
+        return HeldPart(self._reading, partial(self._hand_over, event), self._miss)
 
     def add_cost(self, fine: int) -> None:
         """Send what the tool adds to its cost."""
@@ -106,8 +107,20 @@ class RunningCall:
             if self._on_the_way >= _WINDOW:
                 return False
             self._on_the_way += 1
+        self.tell_missed()
         self.say("event", event)
         return True
+
+    def tell_missed(self) -> None:
+        """Say how many events were left out since it was last said."""
+        with self._lock:
+            missed, self._missed = self._missed, 0
+        if missed:
+            self.say("event", {"kind": "missed", "said": {"count": missed}})
+
+    def _miss(self) -> None:
+        with self._lock:
+            self._missed += 1
 
     def _ask(self, question: Any) -> "Future[Any]":
         if self._is_over:
@@ -117,7 +130,3 @@ class RunningCall:
         self._questions[number] = (body, future)
         self._post(body, False)
         return future
-
-
-def _leave_out() -> None:
-    """Do nothing: an event for which there was never room is dropped."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.probes import Probes
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import LogToServer, ToolRun
@@ -15,17 +16,9 @@ from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
 
-__all__ = ["BusAccess", "Tools", "WorkerPlan", "logger", "make_loop", "serve"]
+__all__ = ["Tools", "WorkerPlan", "logger", "make_loop", "serve"]
 
 logger = logging.getLogger("sidecall.fleet")
-
-
-@dataclass(frozen=True, slots=True)
-class BusAccess:
-    """Where the bus is, and the keys of what crosses it."""
-
-    url: str
-    keys: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +72,7 @@ async def _open(
     loop: asyncio.AbstractEventLoop,
     begin: Callable[[RunningCall, Callable[[], None]], ToolRun],
 ) -> Worker:
-    worker = Worker(bus.url, bus.keys, plan, loop, begin)
+    worker = Worker(bus, plan, loop, begin)
     worker.open()
     return worker
 

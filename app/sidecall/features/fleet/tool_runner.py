@@ -79,6 +79,7 @@ class ToolRun:
         self._running.end()
         if self.is_cancelled:
             return
+        self._running.tell_missed()
         try:
             self._running.say("answer", {"answer": answer})
         except ValueError as error:

@@ -19,8 +19,8 @@ import uvicorn
 from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
+from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.frames import Frames
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import Post, RunningCall
 from sidecall.features.fleet.tool_runner import ToolRun
@@ -42,6 +42,10 @@ _MOST_KEPT = 64 * 1024 * 1024
 _RETRY = 0.1
 # Requests for tickets on their way at once: the next is asked for while one comes.
 _PULLS = 4
+# Seconds for which no ticket is taken from a server itself, after others were seen to wait in the stream.
+_BACKLOG = 0.5
+# Stands for what a server has not answered.
+_UNANSWERED: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +70,12 @@ def name_pool(hashes: Mapping[str, str]) -> str:
 
 @dataclass(slots=True)
 class Held:
-    """A ticket that was taken, and the call for which it stands."""
+    """A ticket that was taken, and the call for which it stands; no `ticket` where a server sent it itself."""
 
     gateway: str
     call: str
     number: int
-    ticket: Msg
+    ticket: Msg | None
     granted: "asyncio.Future[Mapping[str, Any] | None]"
     over: "asyncio.Future[None]"
     running: RunningCall | None = None
@@ -99,7 +103,7 @@ Begin = Callable[[RunningCall, Callable[[], None]], ToolRun]
 class Worker:
     """The bus's side of a worker, for the event loop of its thread."""
 
-    def __init__(self, url: str, keys: list[str], plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin):
+    def __init__(self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin):
         """Prepare; the tools run on another event loop.
 
         Raises:
@@ -110,11 +114,14 @@ class Worker:
         self.is_draining = False
         self._hashes = plan.hash_tools()
         self.pool = name_pool(self._hashes)
-        self._bus = Bus(url, Frames(keys), self._hear, self._come_up)
+        self._bus = Bus(access, self._hear, self._come_up)
         self._tool_loop = tool_loop
         self._begin_tool = begin
         self._loop = asyncio.get_running_loop()
-        self._slots = asyncio.Semaphore(plan.slots)
+        # Slots that are taken, requests for tickets that are on their way, and what wakes those that wait for a slot.
+        self._busy = self._asked = 0
+        self._freed = asyncio.Event()
+        self._backlog_until = 0.0
         self._held: dict[tuple[str, str, int], Held] = {}
         self._outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
         self._kept: deque[tuple[float, str, bytes]] = deque()
@@ -126,6 +133,7 @@ class Worker:
         self._up = asyncio.Event()
         self._handlers: Mapping[str, Callable[[str, Message], None]] = {
             "who": self._on_who,
+            "ticket": self._on_ticket,
             "tools": self._on_tools,
             "grant": self._on_grant,
             "gone": self._on_gone,
@@ -182,6 +190,7 @@ class Worker:
     def _describe(self) -> dict[str, Any]:
         plan = self.plan
         state = {"slots": plan.slots, "running": self.running, "draining": self.is_draining, "tools": len(plan.tools)}
+        state["free"] = plan.slots - self._busy if self._takes_more() else 0
         return {"role": "worker", "name": plan.name, "queue": plan.queue, "pool": self.pool, **state}
 
     async def _take(self) -> None:
@@ -202,52 +211,77 @@ class Worker:
                 await tickets.close()
 
     async def _take_one(self, tickets: Any) -> None:
-        await self._slots.acquire()
+        while self._busy + self._asked >= self.plan.slots:
+            self._freed.clear()
+            await self._freed.wait()
+        self._asked += 1
         try:
             ticket = await tickets.next()
-        except BaseException:
-            self._slots.release()
-            raise
-        if ticket is None:
-            self._slots.release()
-        elif self.is_draining:
-            self._slots.release()
-            await _settle(ticket.nak())
-        else:
-            self._start(self._serve(ticket))
-
-    async def _serve(self, ticket: Msg) -> None:
-        try:
-            read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)
-            held = None if read is None else Held(*read, ticket, self._loop.create_future(), self._loop.create_future())
-            if held is None or held.key in self._held:
-                await _settle(ticket.ack())
-            else:
-                await self._claim(held)
         finally:
-            self._slots.release()
+            self._asked -= 1
+        if ticket is None:
+            return
+        if ticket.metadata.num_pending:
+            self._backlog_until = time.monotonic() + _BACKLOG
+        if self.is_draining or self._busy >= self.plan.slots:
+            await _settle(ticket.nak())
+            return
+        read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)
+        if read is None or read in self._held:
+            await _settle(ticket.ack())
+        else:
+            self._hold(*read, ticket)
+
+    def _takes_more(self) -> bool:
+        """Whether a server may send a ticket itself: not while others wait in the stream, which come first."""
+        is_first = time.monotonic() >= self._backlog_until
+        return self._busy < self.plan.slots and is_first and not self.is_draining
+
+    def _on_ticket(self, sender: str, said: Message) -> None:
+        number = said.content["n"]
+        if not self._takes_more():
+            self._tell(sender, "busy", said.subject, {"n": number})
+        elif (sender, said.subject or "", number) not in self._held:
+            self._hold(sender, said.subject or "", number, None)
+
+    def _hold(self, gateway: str, call: str, number: int, ticket: Msg | None) -> None:
+        """Take a slot for a call until it is over."""
+        self._busy += 1
+        held = Held(gateway, call, number, ticket, self._loop.create_future(), self._loop.create_future())
+        self._held[held.key] = held
+        self._start(self._serve(held))
+
+    async def _serve(self, held: Held) -> None:
+        try:
+            await self._claim(held)
+        finally:
+            del self._held[held.key]
+            self._busy -= 1
+            self._freed.set()
 
     async def _claim(self, held: Held) -> None:
         """Ask the server of a ticket for its call, and have it run."""
-        self._held[held.key] = held
         self.counts.claims += 1
-        try:
-            with suppress(BusAway):
-                await self._bus.send(held.gateway, "claim", held.call, {"n": held.number})
-            await asyncio.wait((held.granted,), timeout=_CLAIM)
-            if not held.granted.done():
-                # Of a server that is gone, nobody would ever answer; of one that is slow, it will later.
-                is_heard = self._silence.get(held.gateway, _SILENCE) < _SILENCE
-                await _settle(held.ticket.nak(delay=_AGAIN) if is_heard else held.ticket.ack())
-                return
-            request = held.granted.result()
-            if request is None:
-                self.counts.refused += 1
-            else:
-                await self._run(held, request)
+        with suppress(BusAway):
+            await self._bus.send(held.gateway, "claim", held.call, {"n": held.number})
+        timer = self._loop.call_later(_CLAIM, _finish, held.granted, _UNANSWERED)
+        request = await held.granted
+        timer.cancel()
+        if request is _UNANSWERED:
+            await self._give_back(held)
+            return
+        if request is None:
+            self.counts.refused += 1
+        else:
+            await self._run(held, request)
+        if held.ticket is not None:
             await _settle(held.ticket.ack())
-        finally:
-            del self._held[held.key]
+
+    async def _give_back(self, held: Held) -> None:
+        """Leave a ticket to others whose server does not answer; if it is gone, nobody would ever."""
+        if held.ticket is not None:
+            is_heard = self._silence.get(held.gateway, _SILENCE) < _SILENCE
+            await _settle(held.ticket.nak(delay=_AGAIN) if is_heard else held.ticket.ack())
 
     async def _run(self, held: Held, request: Mapping[str, Any]) -> None:
         post = partial(self._post, held.gateway)
@@ -263,7 +297,7 @@ class Worker:
         held.running = RunningCall(held.call, held.number, request, post)
 
         def end() -> None:
-            self._loop.call_soon_threadsafe(_finish, held.over)
+            self._loop.call_soon_threadsafe(_finish, held.over, None)
 
         held.run = self._begin_tool(held.running, end)
 
@@ -317,7 +351,8 @@ class Worker:
             for held in list(self._held.values()):
                 if held.run is not None:
                     await self._send(held.gateway, "beat", held.call, {"n": held.number})
-                    await _settle(held.ticket.in_progress())
+                    if held.ticket is not None:
+                        await _settle(held.ticket.in_progress())
                     if self._silence[held.gateway] == _SILENCE:
                         logger.warning("the server %s is gone, and its calls are ended", held.gateway[:8])
                         self._cancel(held)
@@ -423,9 +458,9 @@ class BusThread:
         self.loop.close()
 
 
-def _finish(over: "asyncio.Future[None]") -> None:
-    if not over.done():
-        over.set_result(None)
+def _finish(future: "asyncio.Future[Any]", result: Any) -> None:
+    if not future.done():
+        future.set_result(result)
 
 
 async def _settle(said: Coroutine[Any, Any, Any]) -> None:

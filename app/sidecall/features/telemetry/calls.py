@@ -1,5 +1,7 @@
 """Observe every call from beginning to end."""
 
+import faulthandler
+import logging.config
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -10,6 +12,7 @@ from sidecall.features.telemetry.lines import CallLines
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.features.telemetry.modes import LogFormat
 from sidecall.features.telemetry.tally import Tally
+from sidecall.features.telemetry.writer import redirect_streams
 from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest, Invocation
@@ -41,6 +44,13 @@ def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> 
         "root": {"handlers": ["stderr"], "level": "WARNING"},
         "loggers": {"sidecall": ours, "uvicorn": ours, **{name: {"level": "ERROR"} for name in _TALKATIVE}},
     }
+
+
+def begin_to_log(level: str, form: LogFormat, redact: Iterable[str], buffer_bytes: int) -> None:
+    """Configure logging for this process, whose lines wait in so many bytes; a crash of Python prints its stack."""
+    redirect_streams(buffer_bytes)
+    faulthandler.enable(all_threads=False)
+    logging.config.dictConfig(make_log_config(level, form, redact))
 
 
 def is_json(form: LogFormat) -> bool:

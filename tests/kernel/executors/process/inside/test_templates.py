@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.authoring.offers import TOOLS_OF
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.process.fork_server_process import launch_plainly
 from sidecall.loading.discovery import discover
+from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.test_executor_lost import parent_of
 from tests.kit.processes import has_ended
