@@ -22,7 +22,10 @@ _STARTED = re.compile(r"running on https?://([^:\s]+):(\d+)")
 _MOMENT = 0.005
 # One for all requests, since each client reads the certificates of all authorities when it is made, which takes longer
 # than a request. It keeps no connections.
-CLIENT = httpx.Client(trust_env=False, timeout=PATIENCE, limits=httpx.Limits(None, max_keepalive_connections=0))
+_EACH_ITS_OWN = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+CLIENT = httpx.Client(
+    trust_env=False, timeout=PATIENCE, limits=httpx.Limits(max_connections=None, max_keepalive_connections=0)
+)
 
 
 class Process(Protocol):

@@ -43,7 +43,7 @@ _ROUNDS, _CALLS, _CLIENTS = 5, 8000, 16
 def run_shortly() -> Iterator[Finding]:
     """Try it on a small scale, with calls of all kinds while each is killed once."""
     with _serving(2) as workers:
-        counts = {_send_keyed: 60, _decide: 20, _run_jobs: 20}
+        counts: Mapping[_Trial, int] = {_send_keyed: 60, _decide: 20, _run_jobs: 20}
         yield uvloop.run(_try_some(workers, "60 calls with a key, 20 approvals and 20 jobs at once", counts))
     yield from _hear_each_other(3, _PLACES[:1])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from sidecall.kernel.schema.validators import compile_validator
+from sidecall.kernel.schema.judge_json import compile_validator
 
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.schema import whole

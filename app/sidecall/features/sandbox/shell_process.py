@@ -13,7 +13,7 @@ from pathlib import Path
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, SandboxBackend, SandboxFailed, SandboxSpec, Take
 from sidecall.features.sandbox.confined import Confined, Stream
 from sidecall.features.sandbox.shell_state import MOST
-from sidecall.kernel.concurrency.outlasting import read_error
+from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
