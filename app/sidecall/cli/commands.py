@@ -18,7 +18,7 @@ _KERNEL = {
     "serve": "sidecall.cli.serve:serve",
     "worker": "sidecall.cli.worker:worker",
     "tools": "sidecall.cli.tools:tools",
-    "stages": "sidecall.cli.stages:stages",
+    "stages": "sidecall.cli.tools:stages",
     "call": "sidecall.cli.call:call",
     "new": "sidecall.cli.new:new",
     "check": "sidecall.cli.check:check",
