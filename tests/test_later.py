@@ -13,7 +13,7 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.later import Later, Provided, find_provider, provide
+from sidecall.later import Later, Provided, find_provider
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
@@ -128,9 +128,9 @@ def test_what_a_layer_above_provides_is_there() -> None:
 
 
 @pytest.mark.parametrize("otherwise", [None, SimpleNamespace(told=3)])
-def test_what_nobody_provides_has_a_stand_in_or_is_missed(otherwise: object) -> None:
+def test_what_nobody_provides_has_a_stand_in_or_is_missed(otherwise: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the kernel is alone."""
-    provide(gone="sidecall.there_is_no_such_module")
+    monkeypatch.setitem(vars(sys.modules["sidecall"])["_PROVIDERS"], "gone", "sidecall.there_is_no_such_module")
 
     provided = Provided("gone", otherwise)
     if otherwise is None:

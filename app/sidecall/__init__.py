@@ -7,20 +7,20 @@ same to type checkers.
 from importlib import import_module
 from sys import _getframe
 
-from sidecall.later import provide
 from sidecall.version import __version__ as __version__
 
-# What lower layers ask for by its purpose, since it stands above them or may be missing.
-provide(
-    adoption="sidecall.compat.foreign.tool",
-    langchain="sidecall.compat.to_langchain",
-    offers="sidecall.loading.offers",
-    pydantic_1="sidecall.compat.pydantic_1.model",
-    refusal="sidecall.compat.foreign.elsewhere",
-    server="sidecall.main",
-    settings="sidecall.settings",
-    stages="sidecall.composition.stages",
-)
+# What lower layers ask for by its purpose, since it stands above them or may be missing: `later.py` looks here. It is
+# plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
+_PROVIDERS = {
+    "adoption": "sidecall.compat.foreign.tool",
+    "langchain": "sidecall.compat.to_langchain",
+    "offers": "sidecall.loading.offers",
+    "pydantic_1": "sidecall.compat.pydantic_1.model",
+    "refusal": "sidecall.compat.foreign.elsewhere",
+    "server": "sidecall.main",
+    "settings": "sidecall.settings",
+    "stages": "sidecall.composition.stages",
+}
 
 # Where each name is defined.
 _HOMES = {

@@ -1,5 +1,6 @@
 """Load a module on first use: for large ones that few servers need, and for those that a layer above provides."""
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -21,18 +22,10 @@ class Later:
         return import_module(self._name)
 
 
-# By purpose. `sidecall/__init__`, which is loaded before any of its modules, fills it.
-_PROVIDERS: dict[str, str] = {}
-
-
-def provide(**modules: str) -> None:
-    """Name the module that serves each purpose: it may stand above those that ask for it."""
-    _PROVIDERS.update(modules)
-
-
 def find_provider(purpose: str) -> str:
-    """Return the name of the module that serves a purpose."""
-    return _PROVIDERS[purpose]
+    """Return the name of the module that serves a purpose, as `sidecall/__init__` has it, which is loaded first."""
+    name: str = vars(sys.modules[__package__])["_PROVIDERS"][purpose]
+    return name
 
 
 class Provided(Later):

@@ -10,7 +10,7 @@ import pytest
 
 from bench.environments import ROOT
 from sidecall import ToolException, ToolOutputImage, tool
-from tests.kernel.authoring.agents_sdk import FunctionTool, ToolContext
+from tests.compat.foreign.agents_sdk import FunctionTool, ToolContext
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
 

@@ -5,8 +5,11 @@ import sys
 
 from tests.kit.sources import ROOT
 
-# What `make check-kernel` deletes: features, and all that joins them to a server.
-ABOVE = "features composition feature main settings storage server terminal testing cli native".split()
+# Features, and all that joins them to a server, as `make check-kernel` has it; and what else the kernel does without.
+ABOVE = (
+    "features composition feature main settings storage server terminal testing cli native"
+    " compat loading outgoing client"
+).split()
 PROGRAM = f"""
 import asyncio
 import pkgutil

@@ -25,7 +25,7 @@ from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Pages, build_api
 from sidecall.kernel.rest.parts import Listings, Parts
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.later import find_provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,9 @@ def make_kernel_app(tools: Iterable[BaseTool], **settings: Any) -> Application:
     said, registry = KernelSettings(**settings), Registry()
     registry.check = ToolRequirements().hold
     registry.add(*tools)
-    executors = build_all(ExecutorSettings(tools_of=TOOLS_OF, threads=said.threads, processes=said.processes))
+    executors = build_all(
+        ExecutorSettings(tools_of=f"{find_provider('offers')}:tools_of", threads=said.threads, processes=said.processes)
+    )
     results = ResultMemory(said.max_result_bytes)
     parts = Parts(
         registry=registry,

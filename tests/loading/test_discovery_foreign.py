@@ -17,7 +17,7 @@ def add(a: int, b: int) -> int:
     return a + b
 '''
 AGENTS = """
-from tests.kernel.authoring.agents_sdk import FunctionTool
+from tests.compat.foreign.agents_sdk import FunctionTool
 
 built = FunctionTool("built", "Built.", {"type": "object", "properties": {}}, lambda context, text: text)
 """

@@ -20,7 +20,7 @@ from langchain_core.tools import BaseTool as TheirBaseTool, BaseToolkit as Their
 from pydantic import BaseModel
 
 from sidecall import BaseTool, BaseToolkit, Registry, StructuredTool, WebSearchTool, function_tool, tool
-from tests.kernel.authoring.agents_sdk import FunctionTool
+from tests.compat.foreign.agents_sdk import FunctionTool
 
 
 def make(i, answer=""):

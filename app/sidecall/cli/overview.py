@@ -38,7 +38,7 @@ COMMANDS: Mapping[str, Command] = {
         "List the tools as a table, or as JSON for a provider.",
     ),
     "stages": Command(
-        "sidecall.cli.stages:stages",
+        "sidecall.cli.tools:stages",
         "Print the steps of a tool's calls in their order, and the steps of calls that fail.",
     ),
     "toolkits": Command(

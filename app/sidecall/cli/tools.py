@@ -1,8 +1,8 @@
-"""sidecall tools: list the tools."""
+"""sidecall tools: list the tools; sidecall stages: print what the calls of one go through."""
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +12,20 @@ from rich.text import Text
 
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.gate import name_step
+from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.injected import InjectedParameter, describe_injected
 from sidecall.kernel.schema.references import inline_references
+from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.terminal.console import escape, make_console, print_json
 from sidecall.terminal.options import Toolkits, Tools, find_named, load_registry, read_settings, write_count
+
+# Which only `stages` needs.
+_main = Later("sidecall.main")
 
 
 def tools(
@@ -114,3 +120,22 @@ def estimate_definition(definition: Mapping[str, Any]) -> int:
 
 def _count(definition: Mapping[str, Any]) -> int:
     return len(_PIECE.findall(json.dumps(definition, ensure_ascii=False, separators=(",", ":"))))
+
+
+def stages(
+    name: Annotated[str, typer.Argument(metavar="TOOL", help="The name of the tool.")],
+    tools: Tools = None,
+    toolkits: Toolkits = None,
+) -> None:
+    """Print the steps of a tool's calls in their order, and the steps of calls that fail."""
+    settings = read_settings(tools=tools, toolkits=toolkits)
+    registry = load_registry(settings)
+    plan = _main.create_app(settings, registry).state.parts.pipeline.plans.of(find_named(registry, name))
+    _print("success", plan.success)
+    _print("failure", plan.failure)
+
+
+def _print(title: str, steps: Iterable[Step]) -> None:
+    typer.echo(f"{title}:")
+    for number, step in enumerate(steps, 1):
+        typer.echo(f"{number:4}  {name_step(step)}")

@@ -3,7 +3,7 @@
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from sidecall.features.history.modes import HistoryMode
+from sidecall.kernel.ports.call_entry import HistoryMode
 
 
 class HistorySettings(BaseSettings, defer_build=True):

@@ -12,8 +12,8 @@ from sidecall.features.console.settings import ConsoleSettings
 from sidecall.features.costs.budgets import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
-from sidecall.features.mcp_client.settings import UpstreamFields
-from sidecall.features.telemetry.modes import LogFormat, TracingMode
+from sidecall.features.mcp_client.feature import UpstreamFields
+from sidecall.features.telemetry.feature import LogFormat, TracingMode
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.quota import check_rate

@@ -11,9 +11,9 @@ from langchain_core.tools import BaseToolkit
 import sidecall
 from sidecall.compat.foreign.tool import adopt, is_foreign_tool, is_foreign_toolkit
 from sidecall.kernel.core.errors import DefinitionError
+from tests.compat.foreign.agents_sdk import FunctionTool
+from tests.compat.foreign.langchain_tools import Search, add
 from tests.compat.foreign.test_agents import hand_built
-from tests.kernel.authoring.agents_sdk import FunctionTool
-from tests.kernel.authoring.langchain_tools import Search, add
 from tests.kernel.authoring.test_toolkit import Counter
 
 

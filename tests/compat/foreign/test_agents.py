@@ -15,7 +15,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import GuardrailTripped, ToolCallFailed, ToolTimeout
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from tests.kernel.authoring.agents_sdk import (
+from tests.compat.foreign.agents_sdk import (
     FunctionTool,
     Guardrail,
     GuardrailOutput,

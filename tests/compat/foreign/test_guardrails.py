@@ -7,7 +7,7 @@ import pytest
 from sidecall import ToolContext
 from sidecall.compat.foreign.agents import as_input_guardrail, as_output_guardrail
 from sidecall.kernel.core.guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrailData, ToolOutputGuardrailData
-from tests.kernel.authoring.agents_sdk import Guardrail, GuardrailOutput
+from tests.compat.foreign.agents_sdk import Guardrail, GuardrailOutput
 
 CONTEXT = ToolContext(tool_name="add", tool_call_id="c1", invocation_id="i1", context={"user": "ada"})
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from sidecall import StructuredTool, tool
 from sidecall.kernel.core.errors import InvalidToolOption
-from tests.kernel.authoring.langchain_tools import Search, aadd, add, by_schema, open_schema, own_message, pair
+from tests.compat.foreign.langchain_tools import Search, aadd, add, by_schema, open_schema, own_message, pair
 from tests.kit.calls import run
 
 SEARCH = Search(tags=["web"], metadata={"owner": "us"}, return_direct=True, extras={"defer_loading": True})
@@ -23,8 +23,8 @@ async def test_what_a_langchain_tool_says_of_itself_is_taken_over() -> None:
     assert (compiled.options.return_direct, compiled.options.tags) == (True, ("mine",))
     assert (compiled.options.metadata, compiled.options.extras) == ({"owner": "us"}, {"defer_loading": True})
     assert compiled.options.timeout == 3
-    assert compiled.source == "tests.kernel.authoring.langchain_tools.Search"
-    assert tool(add).compiled.source.startswith("tests/kernel/authoring/langchain_tools.py:")
+    assert compiled.source == "tests.compat.foreign.langchain_tools.Search"
+    assert tool(add).compiled.source.startswith("tests/compat/foreign/langchain_tools.py:")
 
 
 def test_it_can_have_another_name() -> None:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sidecall import StructuredTool, ToolException, tool
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
-from tests.kernel.authoring.langchain_tools import Search, add, by_schema
+from tests.compat.foreign.langchain_tools import Search, add, by_schema
 from tests.kit.calls import run
 
 
@@ -117,5 +117,5 @@ def test_what_cannot_be_said_stops_the_start() -> None:
 
 def test_an_unknown_option_names_its_file() -> None:
     """Not ours."""
-    with pytest.raises(InvalidToolOption, match=r"tests/kernel/authoring/langchain_tools.py:\d+: tool 'add': there is"):
+    with pytest.raises(InvalidToolOption, match=r"tests/compat/foreign/langchain_tools.py:\d+: tool 'add': there is"):
         tool(add, nothing=1)

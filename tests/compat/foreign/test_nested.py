@@ -13,7 +13,7 @@ import pytest
 
 from sidecall import Caller, tool
 from sidecall.compat.foreign import agents
-from tests.kernel.authoring.agents_sdk import FunctionTool
+from tests.compat.foreign.agents_sdk import FunctionTool
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
 

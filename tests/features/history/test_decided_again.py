@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.features.history.modes import HistoryMode
+from sidecall.kernel.ports.call_entry import HistoryMode
 from tests.kit.clients import MakeClient
 from tests.kit.remembered import ASYNC, key
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from sidecall.kernel.schema.judge_json import compile_validator
 
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.schema import whole
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema
+from sidecall.kernel.schema.judge_json import compile_validator
 from sidecall.kernel.schema.mismatches import list_mismatches
 from sidecall.kernel.schema.parts import Whole
 

@@ -16,7 +16,6 @@ from sidecall.kernel.http.body import read_json
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     ENTRY,
-    NEXT_PAGE,
     OF_LINK,
     WHOLE_NUMBER,
     LateRoute,
@@ -31,7 +30,7 @@ from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
 from sidecall.kernel.rest.parts import CallerDep, DeadlineDep, Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName
@@ -133,18 +132,11 @@ NarrowedDep = Annotated[tuple[ApprovalStatus | None, Mapping[str, str]], Depends
     operation_id="list_approvals",
     summary="List the calls that wait",
     response_model=None,
-    responses={
-        200: {
-            "model": list[ListedApproval],
-            "description": "A page of approvals.",
-            "headers": {
-                **NEXT_PAGE,
-                COUNT: {"description": "How many there are on all pages.", "schema": {"type": "integer"}},
-            },
-        },
-        **CALLER_PROBLEM,
-        **_PARAMETER,
-    },
+    responses=describe_page(
+        list[ListedApproval],
+        "A page of approvals.",
+        {COUNT: {"description": "How many there are on all pages.", "schema": {"type": "integer"}}},
+    ),
 )
 async def list_approvals(
     request: Request,

@@ -1,6 +1,6 @@
 """Routes of approval rules."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
@@ -9,7 +9,6 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     ENTRY,
-    NEXT_PAGE,
     OF_LINK,
     WHOLE_NUMBER,
     LateRoute,
@@ -18,7 +17,7 @@ from sidecall.kernel.http.parameters import (
 )
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
 from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
@@ -30,7 +29,6 @@ RuleCursor = Annotated[
     Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
     OF_LINK,
 ]
-_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
 
 
 @router.get(
@@ -38,15 +36,7 @@ _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "descript
     operation_id="list_approval_rules",
     summary="List the decisions that hold for later calls",
     response_model=None,
-    responses={
-        200: {
-            "model": list[ApprovalRule],
-            "description": "A page of rules.",
-            "headers": NEXT_PAGE,
-        },
-        **CALLER_PROBLEM,
-        **_PARAMETER,
-    },
+    responses=describe_page(list[ApprovalRule], "A page of rules."),
 )
 async def list_approval_rules(
     parts: PartsDep, caller: CallerDep, limit: RuleLimit = 100, cursor: RuleCursor = None

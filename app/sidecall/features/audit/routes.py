@@ -1,6 +1,6 @@
 """The route of the audit."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic_core import to_json
@@ -11,7 +11,6 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     ENTRY,
-    NEXT_PAGE,
     OF_LINK,
     WHOLE_NUMBER,
     LateRoute,
@@ -19,8 +18,7 @@ from sidecall.kernel.http.parameters import (
     refuse_unknown_parameters,
     write_link,
 )
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.openapi import describe_page
 from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
@@ -35,7 +33,6 @@ FromEntry = Annotated[
     Query(pattern=ENTRY, description="Where the page begins: from the `Link` of the one before."),
     OF_LINK,
 ]
-_PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
 
 
 async def _want(
@@ -50,15 +47,7 @@ async def _want(
     operation_id="list_audit",
     summary="List decisions and refusals",
     response_model=None,
-    responses={
-        200: {
-            "model": list[AuditEntry],
-            "description": "A page of entries.",
-            "headers": NEXT_PAGE,
-        },
-        **CALLER_PROBLEM,
-        **_PARAMETER,
-    },
+    responses=describe_page(list[AuditEntry], "A page of entries."),
 )
 async def list_audit(
     request: Request,

@@ -24,7 +24,6 @@ from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.http.events import MEDIA_TYPE
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
-    NEXT_PAGE,
     WHOLE_NUMBER,
     LateRoute,
     keep_query,
@@ -38,7 +37,7 @@ from sidecall.kernel.http.streaming import PieceStream
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.items.writing import name_failure
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
 from sidecall.kernel.rest.parts import CallerDep, ContextDep
 from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
@@ -175,15 +174,7 @@ WantedCalls = Annotated[CallFilter, Depends(_want)]
     operation_id="list_tool_calls",
     summary="List calls",
     response_model=None,
-    responses={
-        200: {
-            "model": list[AnsweredCall],
-            "description": "A page of calls, newest first.",
-            "headers": NEXT_PAGE,
-        },
-        **CALLER_PROBLEM,
-        422: {"model": Problem, "description": "A parameter is wrong."},
-    },
+    responses=describe_page(list[AnsweredCall], "A page of calls, newest first."),
 )
 async def list_tool_calls(
     request: Request, parts: PartsDep, wanted: WantedCalls, limit: MostCalls = 100, cursor: FromCall = None

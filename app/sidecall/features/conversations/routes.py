@@ -12,7 +12,6 @@ from sidecall.features.conversations.story import list_page, tell_story
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
-    NEXT_PAGE,
     WHOLE_NUMBER,
     LateRoute,
     is_readable,
@@ -22,7 +21,7 @@ from sidecall.kernel.http.parameters import (
 )
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_problems
+from sidecall.kernel.rest.openapi import describe_page
 from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["conversations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
@@ -47,15 +46,11 @@ ConversationId = Annotated[
     operation_id="list_conversations",
     summary="List conversations",
     response_model=None,
-    responses={
-        200: {
-            "model": list[ListedConversation],
-            "description": "A page of conversations, the latest first.",
-            "headers": NEXT_PAGE,
-        },
-        **CALLER_PROBLEM,
-        **describe_problems(_404="This server keeps no history.", _422="A parameter is wrong."),
-    },
+    responses=describe_page(
+        list[ListedConversation],
+        "A page of conversations, the latest first.",
+        _404="This server keeps no history.",
+    ),
 )
 async def list_conversations(
     parts: PartsDep, caller: CallerDep, limit: Most = 100, cursor: FromConversation = None
@@ -80,11 +75,9 @@ async def list_conversations(
     operation_id="get_conversation",
     summary="Tell a conversation",
     response_model=None,
-    responses={
-        200: {"model": ConversationStory, "description": "What happened, the oldest first.", "headers": NEXT_PAGE},
-        **CALLER_PROBLEM,
-        **describe_problems(_404="There is no such conversation of yours.", _422="A parameter is wrong."),
-    },
+    responses=describe_page(
+        ConversationStory, "What happened, the oldest first.", _404="There is no such conversation of yours."
+    ),
 )
 async def get_conversation(
     request: Request,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from sidecall.features.telemetry.feature import LogFormat
 from sidecall.features.telemetry.lines import CallLines
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.features.telemetry.modes import LogFormat
 from sidecall.features.telemetry.tally import Tally
 from sidecall.features.telemetry.writer import redirect_streams
 from sidecall.kernel.core.current import CALL

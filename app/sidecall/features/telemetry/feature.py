@@ -1,7 +1,13 @@
-"""What the feature telemetry adds to a server."""
+"""What the feature telemetry adds to a server, and the types of its settings."""
+
+from typing import Literal
 
 from sidecall.feature import Feature, Route
 from sidecall.kernel.core.scopes import OPERATE
+
+# Of settings.
+LogFormat = Literal["auto", "json", "text"]
+TracingMode = Literal["auto", "on", "off"]
 
 FEATURE = Feature(
     name="telemetry",

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from sidecall.features.telemetry.calls import MissingExtra, Tracing
-from sidecall.features.telemetry.modes import TracingMode
+from sidecall.features.telemetry.feature import TracingMode
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.standard_variables import check_limits
 

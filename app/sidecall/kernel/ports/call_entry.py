@@ -17,6 +17,9 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.approvals.fingerprint import read_args
 
+# How much of each call the history keeps.
+HistoryMode = Literal["off", "meta", "full"]
+
 
 @dataclass(frozen=True, slots=True)
 class CallKey:

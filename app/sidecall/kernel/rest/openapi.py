@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from sidecall.kernel.http.parameters import NEXT_PAGE
 from sidecall.kernel.http.problems import Problem
 
 REF = "#/components/schemas/{model}"
@@ -19,6 +20,12 @@ Described = dict[int | str, dict[str, Any]]
 def describe_problems(**said: str) -> Described:
     """Describe problem answers: `_404="There is none."`."""
     return {int(status.strip("_")): {"model": Problem, "description": text} for status, text in said.items()}
+
+
+def describe_page(model: Any, whole: str, counts: Mapping[str, Any] | None = None, **said: str) -> Described:
+    """Describe the answers of a route that lists in pages; `counts` are headers besides the link to the next page."""
+    page = {"model": model, "description": whole, "headers": {**NEXT_PAGE, **(counts or {})}}
+    return {200: page, **CALLER_PROBLEM, **describe_problems(**said, _422="A parameter is wrong.")}
 
 
 def describe_bytes(name: str, whole: str, changes: str) -> Described:

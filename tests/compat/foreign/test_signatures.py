@@ -14,7 +14,7 @@ from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.injections import is_instance_of, match_marker, match_type
-from tests.kernel.authoring import agents_sdk
+from tests.compat.foreign import agents_sdk
 
 
 class OwnMarker(InjectedToolArg):

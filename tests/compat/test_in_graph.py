@@ -20,7 +20,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 import sidecall
-from tests.kernel.authoring.test_to_langchain import Model, ask, read
+from tests.compat.test_to_langchain import Model, ask, read
 
 
 class Asked(BaseModel):
