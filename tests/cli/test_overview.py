@@ -1,4 +1,4 @@
-"""`sidecall --help` has a line of each command and loads none of them for it, and commands load what they need alone."""
+"""`sidecall --help` has a line of each command and loads none of them; commands load what they need alone."""
 
 import json
 import subprocess
