@@ -55,7 +55,7 @@ def is_builtin(annotation: Any) -> bool:
 
 def is_resolved(annotation: Any) -> bool:
     """Return whether an annotation is made of types and literals alone: no text in it, and no metadata."""
-    origin = typing.get_origin(annotation)
+    origin: Any = typing.get_origin(annotation)
     if isinstance(annotation, type) or origin is Literal:
         return True
     is_plain = origin in _UNIONS or (isinstance(origin, type) and origin is not Annotated)
