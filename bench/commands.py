@@ -37,16 +37,21 @@ def measure(rounds: int, cores: Cores) -> Part:
     """Run the commands in turns, by the processor time that they take; the first round only warms the disk."""
     with TemporaryDirectory() as folder:
         turns: dict[str, Callable[[], float]] = {
-            name: partial(_run, cores, command, Path(folder)) for name, command in _COMMANDS.items()
+            name: partial(run, cores, command, Path(folder)) for name, command in _COMMANDS.items()
         }
         take_turns(turns, 1)
         series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
     return tabulate("Commands", "s of processor time", series, BARS, failed)
 
 
-def _run(cores: Cores, command: tuple[str, ...], folder: Path) -> float:
+def run(cores: Cores, command: tuple[str, ...], folder: Path, **variables: str) -> float:
+    """Run a command in a folder, and return its seconds of processor time.
+
+    Raises:
+        Unavailable: It fails.
+    """
     before = _used()
-    environment = {**plain_environment(), "HOME": str(folder), "PYTHONPATH": os.pathsep.join(sys.path[1:])}
+    environment = {**plain_environment(), **variables, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(sys.path[1:])}
     done = subprocess.run(
         cores.pinned((sys.executable, *command)), capture_output=True, cwd=folder, env=environment, check=False
     )

@@ -1,11 +1,15 @@
-"""What many tools cost before the first call: compiling, starting, and the first listing."""
+"""What many tools cost before the first call: compiling, starting, checking, and the first listing."""
 
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pydantic import create_model
 
+from bench.commands import run
+from bench.environments import ROOT
 from bench.load import new_client
 from bench.machine import Cores
 from bench.results import Bar, Part, absolute
@@ -13,14 +17,20 @@ from bench.rounds import take_turns
 from bench.servers import running, sidecall
 from bench.tables import tabulate
 from sidecall import StructuredTool
+from sidecall.kernel.concurrency.garbage_collector import pause_collector
 
 TOOLS, FEW, MANY = 2_000, 1_000, 5_000
 OURS, PYDANTIC = "compiling a tool of 3 parameters, ms", "pydantic's model and schema of them, ms"
 START = f"start with {TOOLS:,} tools, s"
+STARTED, CHECK = (
+    f"start with {FEW:,} tools, s of processor time",
+    f"sidecall check of {FEW:,} tools, s of processor time",
+)
 MCP, ANTHROPIC = "first list of 1,000 tools for MCP, ms", "first list of 1,000 tools for Anthropic, ms"
 MCP_MANY = "first list of 5,000 tools for MCP, a fifth of it, ms"
 BARS = (
     Bar("compiling a tool ÷ pydantic's model and schema", OURS, PYDANTIC, 1.5, at_least=False),
+    Bar(f"sidecall check of {FEW:,} tools ÷ their start", CHECK, STARTED, 1.5, at_least=False),
     Bar("first list for MCP ÷ for Anthropic", MCP, ANTHROPIC, 1.5, at_least=False),
     Bar("first list of 5,000 tools for MCP, a tool ÷ of 1,000", MCP_MANY, MCP, 1.2, at_least=False),
 )
@@ -42,24 +52,28 @@ async def search(query: str, limit: int = 3, exact: bool = False) -> str:
 def measure(rounds: int, cores: Cores) -> Part:
     """Compile in this process, and start servers, in turns."""
     lists: dict[str, list[float]] = {MCP: [], ANTHROPIC: [], MCP_MANY: []}
-    turns: dict[str, Callable[[], float]] = {
-        OURS: partial(_time, _compile),
-        PYDANTIC: partial(_time, _make_models),
-        START: partial(_start, cores, TOOLS),
-        "listed": partial(_list, cores, lists),
-    }
     _compile(1)
     _make_models(1)
-    series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
+    with TemporaryDirectory() as folder:
+        turns: dict[str, Callable[[], float]] = {
+            OURS: partial(_time, _compile),
+            PYDANTIC: partial(_time, _make_models),
+            START: partial(_start, cores, TOOLS),
+            STARTED: partial(_start, cores, FEW, by_processor=True),
+            CHECK: partial(_check, cores, Path(folder)),
+            "listed": partial(_list, cores, lists),
+        }
+        series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
     series = {name: taken for name, taken in {**series, **lists}.items() if taken and name != "listed"}
     more = [absolute(START, series[START], 2.0, "s", at_least=False)] if START in series else []
     return tabulate("Many tools, before the first call", "s or ms", series, BARS, failed, more)
 
 
 def _time(work: Callable[[int], object]) -> float:
-    begun = time.process_time()
-    work(_BATCH)
-    return (time.process_time() - begun) / _BATCH * 1000
+    with pause_collector():  # As at a start.
+        begun = time.process_time()
+        work(_BATCH)
+        return (time.process_time() - begun) / _BATCH * 1000
 
 
 def _compile(count: int) -> None:
@@ -73,18 +87,25 @@ def _make_models(count: int) -> None:
         model.model_json_schema()
 
 
-def _start(cores: Cores, count: int) -> float:
+def _start(cores: Cores, count: int, *, by_processor: bool = False) -> float:
     begun = time.perf_counter()
-    with running(sidecall("--tools", "bench/many.py", BENCH_TOOLS=str(count)), cores):
-        return time.perf_counter() - begun
+    with running(sidecall("--tools", "bench/many.py", BENCH_TOOLS=str(count)), cores) as server:
+        used = server.processor_seconds() if by_processor else None
+        return time.perf_counter() - begun if used is None else sum(used)
+
+
+def _check(cores: Cores, folder: Path) -> float:
+    command = ("-m", "sidecall", "check", "--tools", str(ROOT / "bench" / "many.py"))
+    return run(cores, command, folder, BENCH_TOOLS=str(FEW))
 
 
 def _list(cores: Cores, lists: dict[str, list[float]]) -> float:
     for count, forms in ((FEW, {MCP: "mcp", ANTHROPIC: "anthropic"}), (MANY, {MCP_MANY: "mcp"})):
         with running(sidecall("--tools", "bench/many.py", BENCH_TOOLS=str(count)), cores) as server, new_client() as it:
-            it.get(f"{server.url}/tools/echo_0000").raise_for_status()
+            # What the first list of all loads, none of those below has to.
+            it.get(f"{server.url}/tools?name=echo_0000").raise_for_status()
             for name, form in forms.items():
-                begun = time.perf_counter()
+                before = sum(server.processor_seconds() or ())
                 it.get(f"{server.url}/tools?format={form}").raise_for_status()
-                lists[name].append((time.perf_counter() - begun) * 1000 * FEW / count)
+                lists[name].append((sum(server.processor_seconds() or ()) - before) * 1000 * FEW / count)
     return 0.0

@@ -1,4 +1,4 @@
-"""`sidecall --help` has a line of each command, and loads none of them for it."""
+"""`sidecall --help` has a line of each command and loads none of them; commands load what they need alone."""
 
 import json
 import subprocess
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from bench.environments import ROOT
 from bench.servers import plain_environment
 from sidecall.cli.commands import cli, list_commands
 from sidecall.cli.overview import COMMANDS
@@ -63,6 +64,18 @@ def test_the_help_loads_no_command(tmp_path: Path) -> None:
 
     assert list_rooms(loaded, f"{WEB} sidecall.features sidecall.composition sidecall.settings pydantic") == []
     assert len(list_rooms(loaded, "sidecall")) < 30
+
+
+@pytest.mark.parametrize(
+    ("arguments", "most"), [("check", 270), ("call echo text=hi", 355), ("tools", 250)], ids=["check", "call", "tools"]
+)
+def test_a_command_that_serves_nothing_loads_no_server(tmp_path: Path, arguments: str, most: int) -> None:
+    """Nor what talks HTTP, nor stores."""
+    loaded = run_and_list(tmp_path, *arguments.split(), "--tools", str(ROOT / "bench" / "tools.py"))
+
+    stores = "asyncpg sqlite3 sidecall.storage.sqlite sidecall.storage.postgres sidecall.features.history.history"
+    assert list_rooms(loaded, f"{WEB} {stores}") == []
+    assert len(list_rooms(loaded, "sidecall")) < most
 
 
 @pytest.fixture

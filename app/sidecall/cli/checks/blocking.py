@@ -219,10 +219,11 @@ def _is_authors(function: FunctionType) -> bool:
 
 
 def _read_source(function: FunctionType, own: Any) -> _Source | None:
-    first = function.__code__.co_firstlineno
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
     try:
         # `inspect.getsource` would look through all modules for each function.
-        lines = linecache.getlines(function.__code__.co_filename, function.__globals__)[first - 1 :]
+        linecache.checkcache(file)
+        lines = linecache.getlines(file, function.__globals__)[first - 1 :]
         [tree] = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
     except (OSError, TypeError, ValueError, SyntaxError):
         return None

@@ -12,7 +12,7 @@ from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.guardrails import Guardrail
 from sidecall.kernel.core.typed_context import ReadContext, names_context, open_context, plan_reading
 from sidecall.kernel.schema.injections import match_type
-from sidecall.kernel.schema.signature import read_signature
+from sidecall.kernel.schema.signature import is_resolved, read_signature
 
 G = TypeVar("G", bound=Guardrail[Any])
 
@@ -46,9 +46,7 @@ def _names_plain_types(function: Any) -> bool:
     code, said = function.__code__, {name: it for name, it in function.__annotations__.items() if name != "return"}
     count = code.co_argcount + code.co_kwonlyargcount
     is_open = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    return (
-        not is_open and len(said) == count and all(isinstance(it, type) and not _is_context(it) for it in said.values())
-    )
+    return not is_open and len(said) == count and all(is_resolved(it) and not _is_context(it) for it in said.values())
 
 
 def give_context(hook: Any, own: ReadContext | None) -> Any:

@@ -7,7 +7,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, Unpack
+from typing import Annotated, Any, Literal, Unpack
 
 from pydantic import (
     AliasChoices,
@@ -26,7 +26,7 @@ from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
 from sidecall.kernel.schema.infinite import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation
-from sidecall.kernel.schema.signature import is_builtin
+from sidecall.kernel.schema.signature import is_builtin, is_resolved
 
 # What most tools take and return, said as pydantic says it.
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -147,7 +147,8 @@ def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     said = {
         name: it
         for name, it in fields.items()
-        if not (it.is_required() or it.default_factory is not None or _surely_fits(it))
+        if not (it.is_required() or it.default_factory is not None)
+        and (it.metadata or not _surely_fits(it.annotation, it.default))
     }
     if not said:
         return {}
@@ -156,10 +157,13 @@ def _convert_defaults(fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     return {name: read[name] for name, field in said.items() if _is_converted(read[name], field.default)}
 
 
-def _surely_fits(field: FieldInfo) -> bool:
-    """Return whether a default is of a plain type that the field has without any condition, as most are."""
-    kind = type(field.default)
-    return kind is field.annotation and kind in JSON_TYPES and not field.metadata
+def _surely_fits(kind: Any, default: Any) -> bool:
+    """Return whether a default is what its type has without any condition, as most are: None, or of a plain type."""
+    if default is None:
+        return _takes_none(kind)
+    if typing.get_origin(kind) is Literal:
+        return any(type(default) is type(it) and default == it for it in typing.get_args(kind))
+    return type(default) is kind and kind in JSON_TYPES
 
 
 def _is_converted(value: Any, default: Any) -> bool:
@@ -216,7 +220,8 @@ def _make_field(where: str, parameter: Parameter, documented: str | None) -> tup
     The description is the docstring's, else the first text in Annotated, else the Field's, as in both SDKs.
     """
     annotation, default = _read_declaration(parameter)
-    if is_builtin(annotation) and (default is EMPTY or type(default) is annotation):  # As most are: no more is said.
+    if is_resolved(annotation) and (default is EMPTY or _surely_fits(annotation, default)):
+        # As most are, which say nothing else.
         given = ... if default is EMPTY else default
         return annotation, Field(given, description=documented or None, validation_alias=parameter.name)
     merged = FieldInfo.from_annotation(annotation)

@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from sidecall.kernel.core.tool import EMPTY, Bound, Parameter
 
@@ -51,6 +51,18 @@ def read_signature(function: Callable[..., Any]) -> Signature:
 def is_builtin(annotation: Any) -> bool:
     """Return whether an annotation is a type of Python's own, such as `str`, in which no library has put anything."""
     return type(annotation) is type and annotation.__module__ == "builtins"
+
+
+def is_resolved(annotation: Any) -> bool:
+    """Return whether an annotation is made of types and literals alone: no text in it, and no metadata."""
+    origin: Any = typing.get_origin(annotation)
+    if isinstance(annotation, type) or origin is Literal:
+        return True
+    is_plain = origin in _UNIONS or (isinstance(origin, type) and origin is not Annotated)
+    return is_plain and all(map(is_resolved, typing.get_args(annotation)))
+
+
+_UNIONS = (typing.Union, types.UnionType)
 
 
 def unwrap(function: Any) -> Any:
@@ -116,7 +128,7 @@ def _resolve_hints(function: Any) -> dict[str, Any]:
 
 
 def _resolve(annotation: Any, module: Mapping[str, Any], closure: Mapping[str, Any]) -> Any:
-    if isinstance(annotation, type):  # As most are; there is nothing in it to be resolved.
+    if is_resolved(annotation):  # As most are.
         return annotation
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     return typing.get_type_hints(holder, dict(module), dict(closure), include_extras=True)["it"]

@@ -36,8 +36,9 @@ def find_anthropic_obstacles(schema: Schema) -> list[str]:
 def find_own_obstacles(schema: Schema) -> list[str]:
     """List the obstacles that remain for a schema in OpenAI's strict form."""
     root = arrange(schema)
-    found = [f"{path or 'arguments'}: refers to itself" for path, node in walk(root) if "$ref" in node]
-    if found:
+    nodes = list(walk(root))
+    found = [f"{path or 'arguments'}: refers to itself" for path, node in nodes if "$ref" in node]
+    if found or len(nodes) <= MAX_UNIONS:  # So few cannot be too many, as mostly.
         return found
     counted = count_loose(to_anthropic(schema))
     limits = zip(counted, (MAX_OPTIONAL, MAX_UNIONS), ("optional parameters", "choices of types"), strict=True)
