@@ -91,7 +91,7 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
 
 
-@pytest.mark.parametrize(("size", "counted"), [(1, 232), (5, 620), (100, 10_066)])
+@pytest.mark.parametrize(("size", "counted"), [(1, 196), (5, 524), (100, 8_555)])
 async def test_a_batch_costs_little_more_than_its_calls(
     monkeypatch: pytest.MonkeyPatch, size: int, counted: int
 ) -> None:
