@@ -91,7 +91,7 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
 
 
-@pytest.mark.parametrize(("size", "counted"), [(1, 232), (5, 620), (100, 10_066)])
+@pytest.mark.parametrize(("size", "counted"), [(1, 199), (5, 535), (100, 8_555)])
 async def test_a_batch_costs_little_more_than_its_calls(
     monkeypatch: pytest.MonkeyPatch, size: int, counted: int
 ) -> None:
@@ -126,7 +126,7 @@ _SELF_CONTAINED = (
 
 @pytest.mark.parametrize(
     ("meta", "headers", "counted"),
-    [pytest.param(_MODERN, _SELF_CONTAINED, 118, id="2026-07-28"), pytest.param({}, _EARLIER, 116, id="2025-11-25")],
+    [pytest.param(_MODERN, _SELF_CONTAINED, 120, id="2026-07-28"), pytest.param({}, _EARLIER, 116, id="2025-11-25")],
 )
 async def test_a_call_over_mcp_costs_no_more_than_it_did(
     meta: dict[str, Any], headers: tuple[tuple[str, str], ...], counted: int

@@ -35,7 +35,7 @@ from sidecall.kernel.schema.forms.definitions import hash_definition, render_def
 
 def takes_user_tokens(tool: CompiledTool) -> bool:
     """Return whether a tool acts for its caller's person."""
-    return bool(tool.injections) and any(injection.source == "user_token" for injection in tool.injections)
+    return any(injection.source == "user_token" for injection in tool.injections)
 
 
 # Tools whose providers may ask a person to acknowledge a call.
@@ -58,7 +58,7 @@ def may_ask(tool: CompiledTool) -> bool:
 
 def is_asked_about(tool: CompiledTool) -> bool:
     """Return whether calls of this tool may wait for a person before it runs."""
-    return wants_approval(tool) or takes_user_tokens(tool)
+    return wants_approval(tool) or (bool(tool.injections) and takes_user_tokens(tool))
 
 
 class FindPrevious:

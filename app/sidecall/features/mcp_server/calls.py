@@ -151,19 +151,20 @@ def _choose_id(
     own = message.meta.get(_CALL_ID)
     if isinstance(own, str) and own:
         return own, None
-    if tool is None or not _is_repeated(tool, message, exchange):
+    is_asked = tool is not None and is_asked_about(tool)
+    if tool is None or not _is_repeated(tool, is_asked, message, exchange):
         return f"call_{uuid4().hex}", None
     # Equal calls of a tool that needs approval are one call. Others run each time, unless they ask themselves.
-    if is_asked_about(tool):
+    if is_asked:
         known_as = make_call_id(message.params)
         return known_as, known_as
     return f"call_{uuid4().hex}", partial(make_call_id, message.params)
 
 
-def _is_repeated(tool: CompiledTool, message: RpcMessage, exchange: Exchange) -> bool:
+def _is_repeated(tool: CompiledTool, is_asked: bool, message: RpcMessage, exchange: Exchange) -> bool:
     """Return whether a call may wait for a person although its client cannot ask, so that it will be repeated."""
     # Any tool may ask by itself. For sign-in this is assumed only where it is declared.
-    if takes_user_tokens(tool):
+    if is_asked and takes_user_tokens(tool):
         if not exchange.can_lead(message):
             return True
         if not (wants_approval(tool) or asks_inside(tool.function)):
@@ -180,30 +181,31 @@ async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
     told, value = message.response_metadata, find_value(message)
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
+    more = asked if asks_for_more(asked) else None
     is_text = type(message.content) is str and (type(value) in _SINGLE or value is ABSENT or value is message.content)
-    is_short = is_text and len(message.content) < _SHORT and not asks_for_more(asked)
+    is_short = is_text and len(message.content) < _SHORT and more is None
     if not is_short and (is_bulky(message) or is_long(value)):
-        return await parts.results.make(partial(_make_result, parts, message, asked))
-    return to_json(_make_result(parts, message, asked))
+        return await parts.results.make(partial(_make_result, parts, message, value, more))
+    return to_json(_make_result(parts, message, value, more))
 
 
-def _make_result(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _make_result(parts: McpParts, message: ToolMessage, value: Any, asked: Mapping[str, Any] | None) -> dict[str, Any]:
     result: dict[str, Any] = {
         "content": write_blocks(message),
         "isError": message.status == "error",
         "resultType": "complete",
         "_meta": META,
     }
-    if asks_for_more(asked):
+    if asked is not None:
         told = {"id": message.id, **message.response_metadata}
         result["_meta"] = write_meta(asked, told, find_artifact(message))
-    _add_value(parts, message, result)
+    _add_value(parts, message, value, result)
     return result
 
 
-def _add_value(parts: McpParts, message: ToolMessage, result: dict[str, Any]) -> None:
+def _add_value(parts: McpParts, message: ToolMessage, value: Any, result: dict[str, Any]) -> None:
     """Add the structured value that the text contains; a tool with an output schema must have one."""
-    tool, value = parts.registry.get(message.name or ""), find_value(message)
+    tool = parts.registry.get(message.name or "")
     results = None if tool is None else tool.results
     if value is not ABSENT:
         result["structuredContent"] = value if results is None else results.wrap(value)

@@ -29,9 +29,9 @@ from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.body import is_plain, parse_body, read_body, read_plain
+from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
+from sidecall.kernel.http.fast_path import NO_HEADERS, DirectResponse, Reply, send_reply
 from sidecall.kernel.http.problems import DETAIL
 from sidecall.kernel.http.quota_headers import quota_headers
 
@@ -107,7 +107,8 @@ class McpEndpoint:
         message: RpcMessage | None = None
         session: Session | None = None
         try:
-            message = await self._read(scope, receive)
+            body = _take_body(scope, receive, self._parts.bounds)
+            message = _read_message(await self._read(scope, receive) if body is None else body)
             _refuse_repeated(scope)
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
@@ -129,16 +130,11 @@ class McpEndpoint:
         else:
             await self._choose_answer(message, modern, session, _Channel(scope, receive, send))
 
-    async def _read(self, scope: Scope, receive: Receive) -> RpcMessage:
+    async def _read(self, scope: Scope, receive: Receive) -> bytes:
         bounds = self._parts.bounds
         if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-            body = await read_plain(receive, bounds)
-        else:
-            body = await read_body(Request(scope, receive), bounds)
-        try:
-            return parse_message(parse_body(body))
-        except MalformedJSON as error:
-            raise RpcError(PARSE_ERROR, error.message, status=400) from None
+            return await read_plain(receive, bounds)
+        return await read_body(Request(scope, receive), bounds)
 
     def _choose_answer(
         self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
@@ -186,7 +182,9 @@ class McpEndpoint:
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
         headers: Mapping[str, str] = NO_HEADERS
-        if quotas := self._parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name):
+        gate, name = self._parts.pipeline.gate, message.tool_name
+        is_counted = gate.counts(None if name is None else self._parts.registry.get(name))
+        if is_counted and (quotas := gate.quotas_of(exchange.caller, name)):
             headers = quota_headers(quotas)
         if message.method == "initialize" and self._parts.sessions is not None:
             session_id = self._parts.sessions.begin(exchange.caller)
@@ -206,6 +204,22 @@ class McpEndpoint:
         elif is_ours:
             await send_reply(_refuse(error, message, is_modern=modern), way.scope, way.send)
         return is_ours
+
+
+def _take_body(scope: Scope, receive: Receive, bounds: Bounds) -> bytes | None:
+    """Return a body that is here already, as most are."""
+    exchange = getattr(receive, "__self__", None)
+    if not isinstance(exchange, DirectResponse) or not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+        return None
+    body = exchange.take_body()
+    return None if body is None else bounds.hold(body)
+
+
+def _read_message(body: bytes) -> RpcMessage:
+    try:
+        return parse_message(parse_body(body))
+    except MalformedJSON as error:
+        raise RpcError(PARSE_ERROR, error.message, status=400) from None
 
 
 def _refuse_repeated(scope: Scope) -> None:

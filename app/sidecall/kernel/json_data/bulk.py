@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, AnyStr, Generic, cast
+from typing import Any, AnyStr, Generic
 
 from sidecall.kernel.json_data.written import WrittenJson, is_written
 
@@ -55,10 +55,10 @@ def _look_into_plain(value: Any) -> Collection[Any]:
 
 def _look_into(value: Any) -> Collection[Any]:
     # By its type, since messages say that their class is another one's.
-    if issubclass(type(value), (list, tuple)):
-        return cast("Collection[Any]", value)
-    if issubclass(type(value), dict):
-        return cast("dict[Any, Any]", value).values()
+    kind: type[Any] = type(value)
+    if issubclass(kind, _CONTAINERS):
+        members: Collection[Any] = value.values() if issubclass(kind, dict) else value
+        return members
     if hasattr(value, "__dict__"):
         return [*vars(value).values()]
     return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]

@@ -108,7 +108,7 @@ class _Found:
         kinds = set(map(type, items))
         self.kinds |= kinds
         for kind in kinds - _SIMPLE:
-            alike = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
+            alike: list[Any] = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
             if kind is str:
                 self.characters += _estimate(alike)
             elif kind in _CONTAINERS:

@@ -252,10 +252,11 @@ async def run_together(coroutines: Iterator[Coroutine[Any, Any, T]], places: Ite
     If one fails, or all are cancelled, it returns once all started ones have ended.
     """
     tasks: list[asyncio.Task[T]] = []
+    begin = asyncio.get_running_loop().create_task
     try:
         for place in places:
             await place
-            tasks += map(asyncio.ensure_future, islice(coroutines, PORTION))
+            tasks += map(begin, islice(coroutines, PORTION))
         return await asyncio.gather(*tasks)
     except BaseException:
         for task in tasks:

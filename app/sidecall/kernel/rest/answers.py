@@ -1,6 +1,7 @@
 """Turn a request's body into the bytes of its answer, for the fast path and the routes."""
 
 from collections.abc import Awaitable, Coroutine, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
@@ -18,6 +19,7 @@ from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.batch import keep, run_batch
+from sidecall.kernel.pipeline.format import changes_state
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.rest.answer_headers import cache_headers, waiting_headers
@@ -214,10 +216,23 @@ async def answer_calls(
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)
         ]
-        body = await write_json(parts, answers, messages)
+        # Most are short texts, of which nothing else need be looked at.
+        are_short = sum(map(_count_short, messages)) <= LONGEST
+        body = to_json(answers) if are_short else await write_json(parts, answers, messages)
     finally:
-        parts.results.release(context.presence)
-    return Reply(body, 200, waiting_headers(messages) | find_quota_headers(parts, context.caller))
+        if parts.results.shares:
+            parts.results.release(context.presence)
+    headers = waiting_headers(messages)
+    if parts.pipeline.gate.has_rate:
+        headers |= find_quota_headers(parts, context.caller)
+    return Reply(body, 200, headers)
+
+
+def _count_short(message: ToolMessage) -> float:
+    """Count the characters of an answer that is a text; one that has more counts as one without end."""
+    said = message.__dict__
+    content, beside = said["content"], said["artifact"] is not None or said["additional_kwargs"]
+    return inf if beside or type(content) is not str or changes_state(message) else len(content)
 
 
 def _may_be_large(message: ToolMessage) -> bool:
@@ -237,7 +252,11 @@ async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: 
         MissingContext: It did not; the error names the calls by their index.
     """
     errors = []
+    names_nothing = not getattr(context.headers, "names_origin", True)
     for index, sent in enumerate(calls):
+        tool = parts.registry.get(sent.call.name)
+        if names_nothing and not sent.context and (tool is None or not tool.injections):
+            continue  # As `find_missing` would find out.
         missing = await parts.pipeline.find_missing(make_request(sent, context))
         if missing is not None:
             errors.append({"loc": [index], "type": "missing_context", "msg": missing.message})

@@ -33,7 +33,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answer_headers import CACHE, CACHE_CONTROL, WAITING
 from sidecall.kernel.rest.answers import answer_call, answer_calls, find_quota_headers, require_context
 from sidecall.kernel.rest.dialects import Shared, read_batched
-from sidecall.kernel.rest.document.served import naming_served
+from sidecall.kernel.rest.document.served import name_served, naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.openapi import array_of, one_of
@@ -301,8 +301,11 @@ async def begin_events_of_batch(parts: Parts, request: Request, body: bytes, con
 
 
 async def _read_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
-    with naming_served(parts.registry, context.caller):
+    try:
         calls = _read_batch(parse_body(body), parts.max_batch, parts.registry)
+    except NotAToolCall as error:
+        name_served(error, parts.registry, context.caller)
+        raise
     _refuse_callbacks(calls)
     await require_context(parts, calls, context)
     return calls
