@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Union
 
 from pydantic import BaseModel, Field, create_model
 
@@ -33,15 +33,17 @@ class Color(StrEnum):
     GREEN = "green"
 
 
-_WIDE: Any = [create_model(f"Kind{it}", kind=Literal[f"kind_{it}"], number=int) for it in range(_KINDS)]
-_Wide = Annotated[_WIDE[0] | _WIDE[1], Field()]
-for _kind in _WIDE[2:]:
-    _Wide = _Wide | _kind  # type: ignore[assignment]
+def _make_kind(number: int) -> Any:
+    fields: Any = {"kind": (Literal[f"kind_{number}"], ...), "number": (int, ...)}
+    return create_model(f"Kind{number}", **fields)
+
+
+_Wide: Any = Union[tuple(_make_kind(it) for it in range(_KINDS))]  # noqa: UP007  of as many as there are
 _Tagged = Annotated[Heron | Fern, Field(discriminator="kind")]
 
 
 @tool
-async def choose_wide(values: list[_Wide]) -> int:  # type: ignore[valid-type]
+async def choose_wide(values: list[_Wide]) -> int:
     """Count what is one of thirty things.
 
     Args:
