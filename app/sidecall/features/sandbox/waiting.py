@@ -89,9 +89,7 @@ class WaitingShells:
             while len(self._placed) > self._most:
                 self.forget(next(iter(self._placed)))
             while len(self._blanks) < _BLANKS:
-                blank = ShellProcess(self._maker)
-                blank.wait_blank()
-                self._blanks.append(blank)
+                self._blanks.append(ShellProcess(self._maker, waits=True))
 
     def forget(self, directory: Path) -> None:
         """End the shell that waits in a workspace."""
