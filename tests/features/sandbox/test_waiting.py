@@ -165,6 +165,17 @@ async def test_what_changes_while_it_waits_counts(make: Make, name: str) -> None
     assert said == FOUND[name]
 
 
+async def test_no_variable_of_a_command_ends_the_shell_that_waits(make: Make) -> None:
+    """As one after whose seconds `read` would give up; the next command finds it all the same."""
+    one = make(1)
+    await one.run("export TMOUT=1")
+    pid = await one.find_waiting()
+    await asyncio.sleep(1.2)
+
+    assert await one.find_waiting() == pid
+    assert await one.say("echo $TMOUT") == "1\n"
+
+
 async def test_one_that_dies_as_it_gets_its_command_is_replaced(make: Make) -> None:
     """The command has not begun, and runs once."""
     one = make(1)
