@@ -1,7 +1,8 @@
 """Servers that do the same work with nothing around it: what no framework and no tool server can undercut."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
 
 from fastapi import FastAPI
 from pydantic_core import to_json
@@ -15,6 +16,8 @@ from bench.work import ToolCall, ToolMessage, answer, make_rows, run
 
 _JSON = [(b"content-type", b"application/json")]
 LISTING_BYTES = 192_000
+# Processes of the route that runs its work in another one.
+POOLED = 4
 
 
 async def raw(scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,6 +45,23 @@ async def _read(receive: Receive) -> bytes:
 
 async def _endpoint(request: Request) -> Response:
     return Response(await answer(await request.body()), media_type="application/json")
+
+
+def echo(text: str) -> str:
+    """Return the text, in another process."""
+    return text
+
+
+def _pooled() -> Callable[[Request], Awaitable[Response]]:
+    pool = ProcessPoolExecutor(POOLED)  # Whose processes start with the first call.
+
+    async def endpoint(request: Request) -> Response:
+        call = ToolCall.model_validate_json(await request.body())
+        content = await asyncio.get_running_loop().run_in_executor(pool, echo, call.args["text"])
+        message = ToolMessage(content=content, tool_call_id=call.id, name=call.name)
+        return Response(message.model_dump_json(), media_type="application/json")
+
+    return endpoint
 
 
 async def _slow_endpoint(request: Request) -> Response:
@@ -72,6 +92,7 @@ async def _rows_endpoint(request: Request) -> Response:
 starlette = Starlette(
     routes=[
         Route("/tool_calls", _endpoint, methods=["POST"]),
+        Route("/pooled_calls", _pooled(), methods=["POST"]),
         Route("/slow_calls", _slow_endpoint, methods=["POST"]),
         Route("/stream", _stream_endpoint, methods=["POST"]),
         Route("/rows", _rows_endpoint, methods=["POST"]),

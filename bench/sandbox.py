@@ -2,49 +2,62 @@
 
 import shutil
 import subprocess
+import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from tempfile import TemporaryDirectory
 
 import httpx
 
 from bench.environments import Unavailable
-from bench.load import new_client
+from bench.load import drive, new_client
 from bench.machine import Cores
 from bench.results import Bar, Part
 from bench.rounds import spread, take_turns
-from bench.rows import call_of
-from bench.servers import running, sidecall
+from bench.rows import call_of, tool_call
+from bench.servers import Running, running, sidecall
 from bench.tables import tabulate
+from sidecall.features.sandbox.bubblewrap import HOME, Mount, bind_system, write_arguments
+from sidecall.features.sandbox.confined import encode_arguments, open_files, store_bytes
+from sidecall.kernel.ports.sandbox import SandboxLimits
 
 HELD, NEW, BARE = "bash `true` in a conversation, ms", "bash `true`, the first of one, ms", "bare bubblewrap, ms"
+BESIDE, BESIDE_BARE = (
+    "p99 of plain calls beside 2 clients of bash, ms",
+    "the same beside 2 loops of bare bubblewrap, ms",
+)
 BARS = (
     Bar("bash `true` in a conversation ÷ bare bubblewrap", HELD, BARE, 0.8, at_least=False, aim=0.6),
     Bar("bash `true`, the first of a conversation ÷ bare bubblewrap", NEW, BARE, 1.8, at_least=False, aim=1.5),
+    Bar("p99 of plain calls beside bash ÷ beside bare bubblewrap", BESIDE, BESIDE_BARE, 1.3, at_least=False),
 )
-# What it gets from us in the same order, with nothing that names a workspace.
-_BARE = (
-    *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"),
-    *("--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "bash", "-c", "true"),
+_SERVER = sidecall(
+    *("--tools", "bench/tools.py"),
+    SIDECALL_TOOLKITS="shell",
+    SIDECALL_SHELL_ALLOW="true",
+    SIDECALL_STORE="memory://",
+    SIDECALL_HISTORY="off",
 )
-_SERVER = sidecall(SIDECALL_TOOLKITS="shell", SIDECALL_SHELL_ALLOW="true", SIDECALL_STORE="memory://")
 _TIMES = 20
 _MOST_ROUNDS = 7
+# Seconds between two commands: a model takes longer, and what is made ready meanwhile has its time.
+_THOUGHT = 0.05
+_CLIENTS = 2
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Let them take turns, all on the cores that there are."""
-    skipped = {} if shutil.which("bwrap") else dict.fromkeys((HELD, NEW, BARE), "there is no bubblewrap here")
+    """Let them take turns, one command each, all on the cores that there are."""
+    missing = None if shutil.which("bwrap") else "there is no bubblewrap here"
     with ExitStack() as stack:
         cores = stack.enter_context(cores.shared())
         try:
-            server = stack.enter_context(
-                running(sidecall(SIDECALL_TOOLKITS="shell", SIDECALL_SHELL_ALLOW="true"), cores)
-            )
+            server = None if missing else stack.enter_context(running(_SERVER, cores))
         except Unavailable as error:
-            skipped = dict.fromkeys((HELD, NEW, BARE), str(error))
-        if skipped:
+            server, missing = None, str(error)
+        if server is None:
+            skipped = dict.fromkeys((HELD, NEW, BARE), missing or "")
             return tabulate("Commands in the sandbox", "ms", {}, BARS, skipped)
         client = stack.enter_context(new_client())
         turns: dict[str, Callable[[], float]] = {
@@ -52,29 +65,79 @@ def measure(rounds: int, cores: Cores) -> Part:
             NEW: partial(_ask, client, server.url, None),
             BARE: _run_bare,
         }
+        beside = {BESIDE: partial(_load, server, _ask_again), BESIDE_BARE: partial(_load, server, _run_bare_again)}
         take_turns(turns, 1)
-        series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
-    return tabulate("Commands in the sandbox", "ms, the median of 20", series, BARS, failed)
+        rounds = min(rounds, _MOST_ROUNDS)
+        series, failed = take_turns(turns, rounds * _TIMES)
+        loaded, failed_beside = take_turns(beside, rounds)
+    medians = {name: _take_medians(taken, rounds) for name, taken in series.items()}
+    return tabulate(
+        "Commands in the sandbox", f"ms, the median of {_TIMES}", {**medians, **loaded}, BARS, failed | failed_beside
+    )
+
+
+def _take_medians(taken: list[float], rounds: int) -> list[float]:
+    """Return the median of each round."""
+    return [spread(taken[number * _TIMES : (number + 1) * _TIMES]).median for number in range(rounds)]
 
 
 def _ask(client: httpx.Client, url: str, conversation: str | None) -> float:
-    took: list[float] = []
-    for number in range(_TIMES):
-        headers = {"X-Sidecall-Conversation": conversation or f"new-{time.time_ns()}-{number}"}
-        begun = time.perf_counter()
-        answer = client.post(f"{url}/tool_calls", json=call_of("bash", {"command": "true"}), headers=headers)
-        took.append((time.perf_counter() - begun) * 1000)
-        if answer.status_code != httpx.codes.OK or answer.json()["status"] != "success":
-            raise Unavailable(f"answers {answer.status_code} {answer.text[:120]}")
-    return spread(took).median
+    headers = {"Sidecall-Conversation": conversation or f"new-{time.time_ns()}"}
+    begun = time.perf_counter()
+    answer = client.post(f"{url}/tool_calls", json=call_of("bash", {"command": "true"}), headers=headers)
+    took = (time.perf_counter() - begun) * 1000
+    if answer.status_code != httpx.codes.OK or answer.json()["status"] != "success":
+        raise Unavailable(f"answers {answer.status_code} {answer.text[:120]}")
+    time.sleep(_THOUGHT)
+    return took
 
 
 def _run_bare() -> float:
-    took: list[float] = []
-    for _ in range(_TIMES):
-        begun = time.perf_counter()
-        done = subprocess.run(_BARE, capture_output=True, check=False)
-        took.append((time.perf_counter() - begun) * 1000)
-        if done.returncode:
-            raise Unavailable(f"bubblewrap fails: {done.stderr.decode(errors='replace')[-120:]}")
-    return spread(took).median
+    """Run `true` in a bubblewrap with the arguments that a command's has, but for a workspace's folder."""
+    begun = time.perf_counter()
+    with TemporaryDirectory() as folder, ExitStack() as theirs:
+        files = open_files({}, theirs)
+        mounts = [Mount(folder, HOME, is_writable=True)]
+        options = write_arguments(bind_system(), mounts, SandboxLimits(), files, HOME, {})
+        arguments = store_bytes(encode_arguments(options), theirs)
+        command = ["bwrap", "--args", str(arguments), "--", "true"]
+        done = subprocess.run(command, capture_output=True, check=False, pass_fds=[*files.values(), arguments])
+    took = (time.perf_counter() - begun) * 1000
+    if done.returncode:
+        raise Unavailable(f"bubblewrap fails: {done.stderr.decode(errors='replace')[-120:]}")
+    time.sleep(_THOUGHT)
+    return took
+
+
+def _load(server: Running, work: Callable[[str, int], object]) -> float:
+    """Return the 99th percentile of plain calls while clients do this work at the pace of a command each."""
+    with _beside(server.url, work):
+        return drive(server, tool_call("echo", {"text": "hi"}, "hi")).p99_ms
+
+
+@contextmanager
+def _beside(url: str, work: Callable[[str, int], object]) -> Iterator[None]:
+    is_over = threading.Event()
+
+    def repeat(number: int) -> None:
+        while not is_over.is_set():
+            work(url, number)
+
+    clients = [threading.Thread(target=repeat, args=(number,)) for number in range(_CLIENTS)]
+    for client in clients:
+        client.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for client in clients:
+            client.join()
+
+
+def _ask_again(url: str, number: int) -> None:
+    with new_client() as client:
+        _ask(client, url, f"beside {number}")
+
+
+def _run_bare_again(_url: str, _number: int) -> None:
+    _run_bare()

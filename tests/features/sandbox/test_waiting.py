@@ -165,6 +165,17 @@ async def test_what_changes_while_it_waits_counts(make: Make, name: str) -> None
     assert said == FOUND[name]
 
 
+async def test_no_variable_of_a_command_ends_the_shell_that_waits(make: Make) -> None:
+    """As one after whose seconds `read` would give up; the next command finds it all the same."""
+    one = make(1)
+    await one.run("export TMOUT=1")
+    pid = await one.find_waiting()
+    await asyncio.sleep(1.2)
+
+    assert await one.find_waiting() == pid
+    assert await one.say("echo $TMOUT") == "1\n"
+
+
 async def test_one_that_dies_as_it_gets_its_command_is_replaced(make: Make) -> None:
     """The command has not begun, and runs once."""
     one = make(1)
@@ -217,8 +228,18 @@ async def test_only_so_many_wait(make: Make) -> None:
     for name in ("a", "b", "c", "a"):
         await two.run("true", name)
 
-    assert two.waiting == ["c", "a"]
+    await until(lambda: two.waiting == ["c", "a"])
     await until(lambda: len(list_descendants(os.getpid(), "bash")) == 2)
+
+
+async def test_none_waits_in_a_workspace_that_has_ended_with_its_command(make: Make) -> None:
+    """As that of a call without a conversation."""
+    one = make(1)
+    await one.run("true")
+    shutil.rmtree(one.directory("one").parent)
+    await until(lambda: len(list_descendants(os.getpid(), "bwrap")) == 2)  # Those for first commands.
+
+    assert one.waiting == []
 
 
 async def test_none_waits_where_none_may(make: Make) -> None:
@@ -234,14 +255,12 @@ async def test_one_that_is_not_used_ends(tmp_path: Path) -> None:
     """After its time."""
     backend = open_once().backend
     assert backend is not None
-    waiting = WaitingShells(find_shell(backend, LIMITS), 1, idle_seconds=0.05)
+    waiting = WaitingShells(find_shell(backend, LIMITS), 1, idle_seconds=0.3)
     waiting.prepare(tmp_path, {})
-    before = waiting.directories
+    await until(lambda: waiting.directories == [tmp_path])
     await until(lambda: not waiting.directories)
     await until(lambda: list_descendants(os.getpid(), "bash") == [])
     await waiting.close()
-
-    assert before == [tmp_path]
 
 
 async def test_it_is_bounded_while_it_waits(make: Make) -> None:

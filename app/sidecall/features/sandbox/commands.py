@@ -83,12 +83,12 @@ class Shell:
             waiting.give(task)
             ended = await _run_unless_dead(waiting, seconds)
             if ended is not None:
-                return ended, waiting.told
+                return ended, bytes(waiting.told)
         shell = self.waiting.take_blank() or ShellProcess(self._maker, task.folder)
         try:
             shell.give(task)
             shell.place(directory, variables)
-            return await run_within(shell, seconds), shell.told
+            return await run_within(shell, seconds), bytes(shell.told)
         finally:
             await shell.drop()
 

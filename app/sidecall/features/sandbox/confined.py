@@ -248,7 +248,8 @@ class Confined:
         theirs.callback(os.close, reading)
         ours.callback(os.close, self._arguments)
         os.set_blocking(self._arguments, False)
-        fcntl.fcntl(self._arguments, fcntl.F_SETPIPE_SZ, _ROOM_FOR_ARGUMENTS)
+        with suppress(OSError):  # A user with many pipes gets no larger one, which takes most variables, too.
+            fcntl.fcntl(self._arguments, fcntl.F_SETPIPE_SZ, _ROOM_FOR_ARGUMENTS)
         return reading
 
     def _take_output(self, piece: bytes) -> None:

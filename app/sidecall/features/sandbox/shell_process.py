@@ -57,8 +57,8 @@ class ShellTask:
 class ShellProcess:
     """A shell that is started first, gets its workspace and variables then, and its command at last."""
 
-    def __init__(self, maker: ShellMaker, folder: bytes = b"") -> None:
-        """Start bubblewrap, which waits for its arguments and knows no workspace yet.
+    def __init__(self, maker: ShellMaker, folder: bytes = b"", *, waits: bool = False) -> None:
+        """Start bubblewrap, which waits for its arguments and knows no workspace yet; one that `waits` is bounded then.
 
         A shell that cannot wait begins in this folder, and has to have its command before its workspace.
 
@@ -66,7 +66,8 @@ class ShellProcess:
             SandboxFailed: The system has no room for another process.
         """
         self._task: ShellTask | None = None
-        self._told = bytearray()
+        # What the shell has told of its state.
+        self.told = bytearray()
         self._begun: asyncio.Future[None] | None = None
         with ExitStack() as theirs, ExitStack() as ours:
             reading, telling = os.pipe()
@@ -88,12 +89,10 @@ class ShellProcess:
             )
             self._confined = Confined(maker.backend, self._spec, is_blank=True)
             ours.pop_all()
-        self._stream = Stream(reading, lambda piece: self._told.extend(piece[: MOST + 1 - len(self._told)]))
+        self._stream = Stream(reading, lambda piece: self.told.extend(piece[: MOST + 1 - len(self.told)]))
         self._is_open = True
-
-    def wait_blank(self) -> None:
-        """Let it wait without a workspace, as bounded as it will be."""
-        self._confined.join_early()
+        if waits:
+            self._confined.join_early()
 
     def place(self, directory: Path, variables: Mapping[str, str]) -> None:
         """Give it its workspace and its variables, and let the shell wait there.
@@ -121,11 +120,6 @@ class ShellProcess:
         """Whether it has ended before it took its command."""
         waiting = fcntl.ioctl(self._go, termios.FIONREAD, _COUNT.pack(0))
         return bool(_COUNT.unpack(waiting)[0])
-
-    @property
-    def told(self) -> bytes:
-        """What the shell has told of its state."""
-        return bytes(self._told)
 
     async def begin(self) -> None:
         """Let the command run.
@@ -164,7 +158,7 @@ class ShellProcess:
         """Wait until nothing of it is left, once it is closed."""
         await self._confined.wait_closed()
 
-    def release(self) -> None:
+    def _release(self) -> None:
         """Close what leads to the shell, once all was asked."""
         if self._is_open:
             self._is_open = False
@@ -175,7 +169,7 @@ class ShellProcess:
         """End it unused."""
         self.close()
         await self.wait_closed()
-        self.release()
+        self._release()
 
     @property
     def trouble(self) -> str:

@@ -17,6 +17,9 @@ from sidecall.features.sandbox.shell_process import ShellMaker, ShellProcess
 # Of those without a workspace, which take next to nothing.
 _BLANKS = 2
 _IDLE_SECONDS = 60.0
+# Seconds after a command until the next shell is started: its answer goes first, and a workspace that ends with it is
+# gone then.
+_PAUSE = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class WaitingShells:
         # In order of use.
         self._placed: dict[Path, _Waiting] = {}
         self._blanks: list[ShellProcess] = []
+        self._planned: dict[Path, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -53,6 +57,7 @@ class WaitingShells:
 
         One that does not fit any more is ended: with other variables, of a workspace that was made anew, or dead.
         """
+        self._cancel(directory)
         waiting = self._placed.pop(directory, None)
         if waiting is None:
             return None
@@ -72,29 +77,37 @@ class WaitingShells:
         return None
 
     def prepare(self, directory: Path, variables: Mapping[str, str]) -> None:
-        """Let a shell wait in a workspace, in the place of the least recently used one if there are too many."""
+        """Soon let a shell wait in a workspace, in the place of the least recently used one if there are too many."""
         if self._is_closed or not self._most:
             return
         self.forget(directory)
+        loop = asyncio.get_running_loop()
+        self._planned[directory] = loop.call_later(_PAUSE, self._prepare, directory, variables)
+
+    def _prepare(self, directory: Path, variables: Mapping[str, str]) -> None:
+        del self._planned[directory]
         with suppress(SandboxFailed, OSError):  # The next command starts one itself.
-            shell = self.take_blank() or ShellProcess(self._maker)
-            try:
-                folder = directory.stat()
-                shell.place(directory, variables)
-            except BaseException:
-                self._drop(shell)
-                raise
-            timer = asyncio.get_running_loop().call_later(self._idle_seconds, self.forget, directory)
-            self._placed[directory] = _Waiting(shell, variables, folder, timer)
-            while len(self._placed) > self._most:
-                self.forget(next(iter(self._placed)))
+            if directory.is_dir():
+                self._place(directory, variables)
             while len(self._blanks) < _BLANKS:
-                blank = ShellProcess(self._maker)
-                blank.wait_blank()
-                self._blanks.append(blank)
+                self._blanks.append(ShellProcess(self._maker, waits=True))
+
+    def _place(self, directory: Path, variables: Mapping[str, str]) -> None:
+        shell = self.take_blank() or ShellProcess(self._maker)
+        try:
+            folder = directory.stat()
+            shell.place(directory, variables)
+        except BaseException:
+            self._drop(shell)
+            raise
+        timer = asyncio.get_running_loop().call_later(self._idle_seconds, self.forget, directory)
+        self._placed[directory] = _Waiting(shell, variables, folder, timer)
+        while len(self._placed) > self._most:
+            self.forget(next(iter(self._placed)))
 
     def forget(self, directory: Path) -> None:
         """End the shell that waits in a workspace."""
+        self._cancel(directory)
         waiting = self._placed.pop(directory, None)
         if waiting is not None:
             waiting.timer.cancel()
@@ -103,11 +116,18 @@ class WaitingShells:
     async def close(self) -> None:
         """End all, and keep none any more."""
         self._is_closed = True
+        for directory in [*self._planned]:
+            self._cancel(directory)
         for directory in self.directories:
             self.forget(directory)
         while self._blanks:
             self._drop(self._blanks.pop())
         await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _cancel(self, directory: Path) -> None:
+        planned = self._planned.pop(directory, None)
+        if planned is not None:
+            planned.cancel()
 
     def _drop(self, shell: ShellProcess) -> None:
         task = asyncio.get_running_loop().create_task(shell.drop())

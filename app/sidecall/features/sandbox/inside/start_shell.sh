@@ -4,7 +4,8 @@
 __sidecall_fd=$1
 __sidecall_folder=$3
 if [ -n "$2" ]; then
-    IFS= read -r -d '' __sidecall_folder <&"$2" || exit
+    # A command before may have exported TMOUT, after which `read` gives up.
+    IFS= TMOUT= read -r -d '' __sidecall_folder <&"$2" || exit
     eval "exec $2<&-"
     SECONDS=0
 fi

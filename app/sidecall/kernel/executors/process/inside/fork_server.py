@@ -280,6 +280,11 @@ def _end_with_parent(parent: int) -> None:
         os._exit(1)
 
 
+def wake_with_parent() -> None:
+    """Ask the system to let this process go on when its parent dies, so that it ends all that descends from it."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
+
+
 def _prctl(option: int, argument: int) -> None:
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(option, argument, 0, 0, 0)

@@ -22,6 +22,7 @@ from sidecall.kernel.executors.process.inside.fork_server import (
     Serve,
     closed_after,
     report_end,
+    wake_with_parent,
 )
 from sidecall.kernel.executors.process.inside.forkable import can_be_forked, find_obstacle, list_opened
 from sidecall.kernel.executors.process.orders import FORK, KILL, ORDER, RETIRE, SIGN
@@ -290,5 +291,6 @@ def _be_template(control: socket.socket, code: int, mark: int, load: Load, said:
     # The present pages are shared with all children until they are written.
     gc.collect()
     gc.freeze()
+    wake_with_parent()
     control.sendall(SIGN)
     server.run()
