@@ -55,6 +55,7 @@ def _environment() -> Environment:
     made.filters.update(
         data=write_data,
         visible=show_hidden,
+        inner=show_inner,
         length_class=name_length,
         moment=show_moment,
         ago=show_ago,
@@ -91,6 +92,12 @@ def show_line(value: Any) -> str:
 def show_hidden(text: Any) -> str:
     """Return a text in which control characters, and those that turn its direction, are seen as `\\u202e`."""
     return _HIDDEN.sub(_escape, str(text))
+
+
+def show_inner(text: Any) -> Markup:
+    """Return a text that may stand between tags, and not in an attribute: quotes stay as they are, which is shorter."""
+    safe = show_hidden(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Markup(safe)  # noqa: S704  what could be markup is escaped
 
 
 def name_length(text: str) -> str:
