@@ -248,6 +248,17 @@ async def test_thousands_of_tools_come_in_portions(make_client: MakeClient) -> N
     assert "and 250 more" in many
 
 
+async def test_long_words_are_written_so_that_browsers_can_break_them(make_client: MakeClient) -> None:
+    """In letters of one width; a list has their beginning alone."""
+    client = await make_client(tool("long", description="A" * 50_000)(_count), tool("short", description="B.")(_count))
+
+    pages = {path: (await client.get(f"/console/{path}")).text for path in ("tools", "tools/long", "tools/short")}
+
+    assert ("A" * 1000 in pages["tools"], "A" * 1001 in pages["tools"]) == (True, False)
+    assert f'<p class="data long">{"A" * 50_000}</p>' in pages["tools/long"]
+    assert '<p class="data ">B.</p>' in pages["tools/short"]
+
+
 async def _count() -> int:
     """Count."""
     return 1

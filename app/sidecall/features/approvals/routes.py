@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function, show_both
@@ -73,8 +73,15 @@ class AnsweredApproval(Approval):
     )
 
 
+def _need_no_definitions(schema: dict[str, Any]) -> None:
+    """Say that the definitions are not always there, as all else is."""
+    schema["required"].remove("definitions")
+
+
 class ShownApproval(AnsweredApproval):
     """An approval with the tool that a decision is about."""
+
+    model_config = ConfigDict(json_schema_extra=_need_no_definitions)
 
     tool_state: ToolState = Field(description="Whether the tool of this name is still the one that was asked about.")
     tool_description: str | None = Field(

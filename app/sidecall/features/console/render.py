@@ -35,6 +35,8 @@ _SAFE = {
 PAGE_HEADERS = {**_SAFE, "Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 _FILE_HEADERS = {**_SAFE, "Cache-Control": "public, max-age=31536000, immutable"}
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+# Characters of a text that is shown in letters of one width.
+_LONG = 2000
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
 # Those that no reader sees, or that turn the text behind them around: written as their numbers.
@@ -53,6 +55,8 @@ def _environment() -> Environment:
     made.filters.update(
         data=write_data,
         visible=show_hidden,
+        inner=show_inner,
+        length_class=name_length,
         moment=show_moment,
         ago=show_ago,
         json=show_json,
@@ -88,6 +92,17 @@ def show_line(value: Any) -> str:
 def show_hidden(text: Any) -> str:
     """Return a text in which control characters, and those that turn its direction, are seen as `\\u202e`."""
     return _HIDDEN.sub(_escape, str(text))
+
+
+def show_inner(text: Any) -> Markup:
+    """Return a text that may stand between tags, and not in an attribute: quotes stay as they are, which is shorter."""
+    safe = show_hidden(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return Markup(safe)  # noqa: S704  what could be markup is escaped
+
+
+def name_length(text: str) -> str:
+    """Name the class of a text: browsers take minutes to lay out a long word of letters that differ in width."""
+    return "long" if len(text) > _LONG else ""
 
 
 def _escape(found: re.Match[str]) -> str:

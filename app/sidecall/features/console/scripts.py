@@ -15,7 +15,7 @@ _TOGETHER: Mapping[str, tuple[str, ...]] = {
     "common.js": ("json.js", "dom.js", "api.js", "console.js", "waits.js"),
     "form.js": ("form/",),
     "tool.js": ("links.js", "arguments.js", "tool.js"),
-    "answers.js": ("tree.js", "answers.js", "differences.js", "snippets.js", "events.js"),
+    "answers.js": ("tree.js", "answers.js", "differences.js", "events.js"),
 }
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 _LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')

@@ -60,6 +60,28 @@ def find_wrong(page: Page) -> list[tuple[str, list[str]]]:
     return [(it["id"], [node["html"][:200] for node in it["nodes"]]) for it in found.response["violations"]]
 
 
+@pytest.mark.parametrize(
+    ("path", "most_bytes", "most_requests"),
+    [
+        ("tools", 28_000, 6),
+        ("tools/place_order", 80_000, 8),
+        ("approvals", 30_000, 6),
+        ("approvals/{id}", 70_000, 7),
+        ("calls/{call}", 54_000, 9),
+        ("health", 40_000, 5),
+    ],
+)
+def test_pages_are_light(
+    open_page: OpenPage, server: Server, waiting: Mapping[str, str], path: str, most_bytes: int, most_requests: int
+) -> None:
+    """Counted without compression, with all that a page asks for before somebody does something, and nothing kept."""
+    page, sizes = open_page(), {}
+    page.on("response", lambda it: sizes.update({it.url: len(it.body())}))
+    page.goto(f"{server.url}/console/{path.format(**waiting)}", wait_until="networkidle")
+
+    assert (sum(sizes.values()) <= most_bytes, len(sizes) <= most_requests) == (True, True), sizes
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
 def test_pages_are_for_everybody(
     open_page: OpenPage, server: Server, waiting: Mapping[str, str], scheme: str, width: int

@@ -174,7 +174,7 @@ def test_a_copy_for_the_shell_gives_the_same_answer(open_page: OpenPage, server:
     page = open_page(f"{server.url}/console/tools/fail#{json.dumps({'words': words})}")
     page.get_by_text("Copy as").click()
     button(page, "curl").click()
-    curl = page.locator("#copied:not([hidden])").input_value()
+    curl = page.locator("#copied").input_value()
     button(page, "Python").click()
     python = page.locator("#copied").input_value()
     button(page, "Link with these arguments").click()

@@ -13,6 +13,8 @@ from sidecall.kernel.core.scopes import CALL
 # Tools of one page, of all that there may be.
 _MOST = 200
 _LAST_CALLS = 5
+# Characters of a description that a list may show: two lines are seen, the rest is found.
+_LONGEST = 1000
 # Tags that are offered to narrow a list.
 _MOST_TAGS = 24
 # The forms of a definition, as the API and as people name them.
@@ -65,7 +67,7 @@ def _has_words(row: ToolRow, words: Sequence[str]) -> bool:
 
 def _make_row(visit: Visit, definition: Mapping[str, Any]) -> ToolRow:
     name = str(definition.get("title", ""))
-    text = str(definition.get("description", "")).strip().partition("\n\n")[0]
+    text = str(definition.get("description", "")).strip()[:_LONGEST].partition("\n\n")[0]
     tool = visit.request.app.state.parts.registry.get(name)
     if tool is None:  # It has just gone.
         return ToolRow(name, text, (), ())

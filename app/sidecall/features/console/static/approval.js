@@ -120,6 +120,7 @@ async function showTrouble(error) {
     })),
   );
   const { showFailure } = await import("./answers.js");
+  if (error instanceof Refusal) it("state").textContent = "Nothing was decided.";
   it("outcome").replaceChildren(showFailure(error));
   return undefined;
 }

@@ -45,3 +45,8 @@ export function focusFirst(element) {
   found?.focus();
   return found !== undefined;
 }
+
+/** Return whether a text is shown in letters of one width: others take minutes where it has a very long word. */
+export function isLong(text) {
+  return text.length > 2_000;
+}

@@ -1,11 +1,10 @@
-// Calls of a tool from its page: it is called, checked, run as a job and copied, and its answer stands beside the form.
+// Calls of a tool from its page: it is called, checked and run as a job, and its answer stands beside the form.
 
 import { address, ask, explain, Refusal, send } from "./api.js";
 import { showCheck, showFailure, showMessage, showWaiting } from "./answers.js";
 import { say } from "./console.js";
 import { readEvents } from "./events.js";
 import { parse } from "./json.js";
-import { writeSnippet } from "./snippets.js";
 
 const it = (id) => document.getElementById(id);
 // What runs now: how it is cancelled; null while nothing does.
@@ -158,25 +157,5 @@ export async function cancel() {
     await running?.();
   } catch (error) {
     say(explain(error));
-  }
-}
-
-/** Copy the call for a shell, as a program, or as a link. */
-export async function copy(args, kind) {
-  const body = args.makeCall();
-  if (body === null) return;
-  const isLink = kind === "link";
-  const text = isLink
-    ? args.makeLink()
-    : writeSnippet(kind, new URL(address("tool_calls"), location.href).href, body, args.told.hasKeys);
-  const shown = it("copied");
-  shown.hidden = false;
-  shown.value = text;
-  try {
-    await navigator.clipboard.writeText(text);
-    say("Copied.");
-  } catch {
-    shown.select(); // Without https there is no clipboard.
-    say("Press Ctrl+C to copy what is selected.");
   }
 }

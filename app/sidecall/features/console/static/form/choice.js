@@ -1,6 +1,6 @@
 // One place of a form: its name, what it is for, and a field, which a person chooses where there are several kinds.
 
-import { announceChange, focusFirst, make, makeId, setAttribute } from "../dom.js";
+import { announceChange, focusFirst, isLong, make, makeId, setAttribute } from "../dom.js";
 import { parse } from "../json.js";
 import { MISSING } from "./fields.js";
 import { fits, fitsVariant, holds } from "./fits.js";
@@ -110,6 +110,7 @@ export class Field {
     this.kind.textContent = [this._sayKind(), sayLimits(schema), this._default()].filter(Boolean).join(" · ");
     this.about.textContent = this.schema.description ?? schema.description ?? "";
     this.about.hidden = this.about.textContent === "";
+    this.about.classList.toggle("long", isLong(this.about.textContent));
     setAttribute(this.label, "for", control?.id ?? null);
     setAttribute(this.element, "role", isGroup ? "group" : null);
     setAttribute(this.element, "aria-labelledby", isGroup ? this.label.id : null);

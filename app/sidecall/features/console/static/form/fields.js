@@ -2,7 +2,7 @@
 //
 // Each is `{element, control, read(path, problems), fill(value), isBlank(), text(), write(text)}`.
 
-import { make, makeId } from "../dom.js";
+import { isLong, make, makeId } from "../dom.js";
 import { isNumber, parse, parseNumber, same, stringify } from "../json.js";
 import { isSecret } from "./fits.js";
 import { findExample, sayValue } from "./words.js";
@@ -17,6 +17,7 @@ export function makeText({ schema }) {
   const control = isSecret(schema)
     ? make("input", { ...PLAIN, id: makeId(), type: "password", autocomplete: "new-password" })
     : make("textarea", { ...PLAIN, id: makeId(), rows: 1, placeholder: findExample(schema) });
+  control.addEventListener("input", () => setLength(control));
   return {
     ...plain(control),
     read: () => control.value,
@@ -122,4 +123,9 @@ function plain(control) {
 
 function write(control, text) {
   control.value = text;
+  setLength(control);
+}
+
+function setLength(control) {
+  control.classList.toggle("long", isLong(control.value));
 }
