@@ -79,6 +79,13 @@ async def unserved(text: str) -> str:
     return text
 '''
 _MS = 1000.0
+# For connections that are opened before anything is asked.
+_ROOM = {
+    "SIDECALL_QUEUE_TIMEOUT": "120",
+    "SIDECALL_MAX_CONNECTIONS": "20000",
+    "SIDECALL_MAX_CONCURRENCY": "20000",
+    "SIDECALL_HEADER_TIMEOUT": "120",
+}
 
 
 def run() -> Iterator[Finding]:
@@ -214,9 +221,7 @@ def _wait_in_vain(fleet: Fleet) -> Finding:
 
 
 def _wait_in_masses(fleet: Fleet, count: int = 10_000) -> Finding:
-    server = fleet.serve(
-        SIDECALL_QUEUE_TIMEOUT="60", SIDECALL_MAX_CONNECTIONS="20000", SIDECALL_MAX_CONCURRENCY="20000"
-    )
+    server = fleet.serve(**_ROOM)
     taken, waited, statuses = asyncio.run(_ask_in_masses(server, count))
     each = taken * 1e3 / count
     server.stop()
