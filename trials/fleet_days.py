@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
+from typing import Any
 
 import httpx
 
@@ -80,7 +81,7 @@ async def unserved(text: str) -> str:
 '''
 _MS = 1000.0
 # For connections that are opened before anything is asked.
-_ROOM = {
+_ROOM: dict[str, Any] = {
     "SIDECALL_QUEUE_TIMEOUT": "120",
     "SIDECALL_MAX_CONNECTIONS": "20000",
     "SIDECALL_MAX_CONCURRENCY": "20000",
@@ -261,7 +262,7 @@ async def _ask_in_masses(server: Server, count: int) -> tuple[float, int, Counte
     for _ in range(300):
         await asyncio.sleep(0.1)
         waited = int(server.metrics().get('sidecall_fleet_waiting{queue="nobody"}', 0))
-        if waited == count or sum(statuses.values()):
+        if waited == count or statuses.total():
             break
     taken = server.resident_mb(alone=True) - before
     server.terminate()

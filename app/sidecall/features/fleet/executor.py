@@ -263,7 +263,10 @@ class FleetExecutor:
         if not self._bus.is_up:
             raise NoWorker("The bus of the fleet went away before a worker took the call; the call has not begun.")
         if self.roster.find_pool(call.invocation.tool) is not None:
-            raise NoWorker(f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.")
+            gone = f" It had begun on {', '.join(call.names)}, which ended." if call.names else ""
+            raise NoWorker(
+                f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.{gone}"
+            )
         others = {it.queue for it in self.roster.workers.values()}
         why = "has this tool as it is here" if queue in others else "is there"
         raise NoWorker(f"{tool} runs on workers of the queue {queue!r}, and none {why} (waited {seconds:g} s).")
