@@ -43,7 +43,7 @@ _RETRY = 0.1
 # Requests for tickets on their way at once: the next is asked for while one comes.
 _PULLS = 4
 # Seconds for which no ticket is taken from a server itself, after others were seen to wait in the stream.
-_BACKLOG = 0.5
+_BACKLOG = 0.1
 # Stands for what a server has not answered.
 _UNANSWERED: Mapping[str, Any] = {}
 
