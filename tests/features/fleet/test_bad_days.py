@@ -54,10 +54,10 @@ class FakeWorker:
     def _hear(self, sender: str, said: Message) -> None:
         self.heard.append((sender, said))
 
-    async def offer(self, queue: str, tools: dict[str, str], free: int) -> None:
+    async def offer(self, queue: str, tools: dict[str, str], free: int, *, is_leaving: bool = False) -> None:
         """Say that it is there, with these tools and so many free slots."""
         said = {"role": "worker", "name": "fake", "queue": queue, "pool": self.bus.id, "slots": 4, "running": 0}
-        await self.bus.send(ALL, "here", None, {**said, "draining": False, "tools": len(tools), "free": free})
+        await self.bus.send(ALL, "here", None, {**said, "draining": is_leaving, "tools": len(tools), "free": free})
 
     async def wait_for(self, kind: str, subject: str | None = None) -> tuple[str, Message]:
         """Wait for a message of this kind."""
@@ -81,6 +81,7 @@ async def fake(fleet: Fleet, server: Server) -> AsyncIterator[FakeWorker]:
     await made.bus.send(asker, "tools", None, {"pool": made.bus.id, "tools": hashed})
     await asyncio.to_thread(wait_for, lambda: is_available(server, "unserved"))
     yield made
+    await made.offer("nobody", hashed, 0, is_leaving=True)
     await made.bus.close()
 
 

@@ -75,6 +75,16 @@ def test_progress_and_parts_are_streamed_in_their_order(server: Server) -> None:
     assert [parts.index(f"{number} ") for number in range(5)] == sorted(parts.index(f"{n} ") for n in range(5))
 
 
+def test_progress_that_has_no_room_is_counted(server: Server) -> None:
+    """A tool that cannot wait goes on, and its reader is told how much is missing."""
+    told = call(server, "says", headers={"accept": "text/event-stream"}, count=1500).text
+    events = [it.partition("\ndata: ") for it in told.split("\n\n")]
+    missed = [json.loads(data)["count"] for kind, _, data in events if kind.endswith("event: missed")]
+    shown = sum(kind.endswith("event: progress") for kind, _, _ in events)
+    assert shown >= 200
+    assert shown + sum(missed) == 1500
+
+
 def test_what_a_tool_logs_is_in_the_log_of_its_server(server: Server) -> None:
     """With its level."""
     call(server, "says", count=2)

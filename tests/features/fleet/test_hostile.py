@@ -49,7 +49,7 @@ async def test_what_crosses_the_bus_says_nothing_without_the_key(
     # More than there are slots, so that some are given to the worker itself, and others wait in the stream.
     await asyncio.gather(*(asyncio.to_thread(call, server, "echo", text="what-is-said") for _ in range(8)))
     await asyncio.to_thread(call, server, "knows")
-    whole = b"".join(it.data for it in heard)
+    whole = b"".join(it.subject.encode() + it.reply.encode() + it.data for it in heard)
     assert len(heard) > 6
     for said in (b"what-is-said", _SECRET.encode(), b"echo", b"knows", b"answer", b"grant"):
         assert said not in whole
@@ -90,8 +90,12 @@ async def test_who_lacks_the_key_is_neither_heard_nor_believed(
         for kind in ("ticket", "claim", "grant", "answer", "cancel", "lost", "drain", "here", "who"):
             for frame in frames.write(place, pack(kind, "call", {"n": 1, "role": "worker", "name": "x"}), 100_000):
                 await client.publish(subject, frame)
+        # That the process is not there, which the bus says; and nothing at all.
+        for number in range(20):
+            await client.publish(f"{subject}.absent.{number}", b"", headers={"Status": "503"})
+        await client.publish(f"{subject}.absent.x", b"")
+        await client.publish(subject, b"")
     await client.publish("sidecall.node.all", b"\xff" * 50)
-    await client.publish("sidecall.node.all", b"")
     await client.flush()
     assert (await asyncio.to_thread(call, server, "echo", text="two")).json()["content"] == "two"
     after = fleet.started[1].metrics()

@@ -14,7 +14,7 @@ from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls
-from sidecall.features.fleet.roster import Roster
+from sidecall.features.fleet.roster import ALL_TAKEN, Roster
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import CallRefused, NoWorker
@@ -83,14 +83,13 @@ class FleetExecutor:
         # Calls that were given out again after their workers were lost.
         self.repeated = 0
         self._bus = Bus(access, self._hear, self._come_up, self._note_change, self._note_absent)
-        self._bounds = bounds
+        self._bounds, self._tell_available = bounds, tell
         self._peers = None if store is None else Peers(store, self._bus.is_there)
-        self._tell_available = tell
         self._tools: dict[str, CompiledTool] = {}
         self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
         self._calls = RemoteCalls()
-        # Workers that are late and that nothing listens for, by how often that was found.
+        # Workers that are late and not on the bus, by how often that was found.
         self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
         self._lost = 0
@@ -204,7 +203,7 @@ class FleetExecutor:
             await self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
-                self.roster.give_back(call.worker)
+                self.roster.change_free(call.worker, 1)
                 return answer
             call.refuse_to_repeat()
             self.repeated += 1
@@ -255,7 +254,7 @@ class FleetExecutor:
     def _put_again(self, call: RemoteCall) -> None:
         """Have another ticket made, and none given to the worker that was asked until it is heard of again."""
         if call.asked is not None:
-            self.roster.note_busy(call.asked)
+            self.roster.change_free(call.asked, ALL_TAKEN)
         call.put_again()
 
     def _refuse(self, call: RemoteCall) -> None:
@@ -264,7 +263,10 @@ class FleetExecutor:
         if not self._bus.is_up:
             raise NoWorker("The bus of the fleet went away before a worker took the call; the call has not begun.")
         if self.roster.find_pool(call.invocation.tool) is not None:
-            raise NoWorker(f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.")
+            gone = f" It had begun on {', '.join(call.names)}, which ended." if call.names else ""
+            raise NoWorker(
+                f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.{gone}"
+            )
         others = {it.queue for it in self.roster.workers.values()}
         why = "has this tool as it is here" if queue in others else "is there"
         raise NoWorker(f"{tool} runs on workers of the queue {queue!r}, and none {why} (waited {seconds:g} s).")
@@ -277,13 +279,13 @@ class FleetExecutor:
             call.release = call.invocation.abandon()
             self._calls.leave(call)
         else:
-            self.roster.give_back(call.worker)
+            self.roster.change_free(call.worker, 1)
         self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
         self._calls.forget(call)
         if call.release is not None:
-            self.roster.give_back(call.worker)
+            self.roster.change_free(call.worker, 1)
             call.release()
 
     async def _ask_workers(self) -> None:
@@ -394,7 +396,7 @@ class FleetExecutor:
         if call is None or not call.claim(sender, self.roster.name(sender), number):
             self._say(sender, "gone", said.subject, number)
         elif asked != sender:
-            self.roster.take(sender)
+            self.roster.change_free(sender, -1)
 
     def _on_busy(self, sender: str, said: Message) -> None:
         """Put the ticket elsewhere that was sent to a worker without a free slot."""
@@ -422,7 +424,7 @@ class FleetExecutor:
             call.is_granted = True  # From here on it may have begun.
             await self._bus.send(worker, "grant", invocation.id, content)
         except BusAway:
-            call.take_back()
+            call.lose(has_begun=False)
         except ValueError as error:
             call.is_granted = False
             raise ToolException(f"Error: the call cannot be sent to a worker: {error}") from None
@@ -430,7 +432,7 @@ class FleetExecutor:
     def _on_unbegun(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
         if call is not None:
-            call.take_back()
+            call.lose(has_begun=False)
             self._end(call)
 
     def _on_beat(self, sender: str, said: Message) -> None:

@@ -105,14 +105,9 @@ class RemoteCall:
         if self._claimed is not None and not self._claimed.done():
             self._claimed.set_result(False)
 
-    def take_back(self) -> None:
-        """Note that the worker has not begun, and will not."""
-        self.is_granted = False
-        self.lose()
-
-    def lose(self) -> None:
-        """Note that the worker of this attempt will not answer."""
-        if not self.is_granted:  # Which has not begun.
+    def lose(self, *, has_begun: bool = True) -> None:
+        """Note that the worker of this attempt will not answer, or has not begun and will not."""
+        if not (self.is_granted and has_begun):
             self.names.pop()
         self.settle(None)
         self._move_to(None)

@@ -12,6 +12,8 @@ from sidecall.kernel.schema.forms.definitions import hash_definition
 
 # Questions that a worker leaves unanswered, one a second, after which it counts as gone.
 _MISSES = 3
+# By how many the free slots of a worker change that has none.
+ALL_TAKEN = -1_000_000
 
 
 @dataclass(slots=True)
@@ -101,25 +103,14 @@ class Roster:
         sender = max(fitting, key=lambda it: self.workers[it].free, default=None)
         if sender is None or self.workers[sender].free <= 0:
             return None
-        self.take(sender)
+        self.change_free(sender, -1)
         return sender
 
-    def take(self, sender: str) -> None:
-        """Note that a slot of a worker is taken."""
-        worker = self.workers.get(sender)
-        if worker is not None:
-            worker.free = max(0, worker.free - 1)
-
-    def note_busy(self, sender: str) -> None:
-        """Note that a worker has no free slot; it tells of those that it has later."""
-        if sender in self.workers:
-            self.workers[sender].free = 0
-
-    def give_back(self, sender: str | None) -> None:
-        """Note that a slot of a worker is free again."""
+    def change_free(self, sender: str | None, by: int) -> None:
+        """Note that so many slots of a worker are free or taken; `ALL_TAKEN` until it tells of others."""
         worker = self.workers.get(sender or "")
         if worker is not None:
-            worker.free = min(worker.free + 1, worker.slots)
+            worker.free = min(max(0, worker.free + by), worker.slots)
 
     def name(self, sender: str) -> str:
         """Return by what people know a worker."""

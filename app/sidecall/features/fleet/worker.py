@@ -43,7 +43,7 @@ _RETRY = 0.1
 # Requests for tickets on their way at once: the next is asked for while one comes.
 _PULLS = 4
 # Seconds for which no ticket is taken from a server itself, after others were seen to wait in the stream.
-_BACKLOG = 0.5
+_BACKLOG = 0.1
 # Stands for what a server has not answered.
 _UNANSWERED: Mapping[str, Any] = {}
 
@@ -115,12 +115,11 @@ class Worker:
         self._hashes = plan.hash_tools()
         self.pool = name_pool(self._hashes)
         self._bus = Bus(access, self._hear, self._come_up)
-        self._tool_loop = tool_loop
-        self._begin_tool = begin
+        self._tool_loop, self._begin_tool = tool_loop, begin
         self._loop = asyncio.get_running_loop()
         # Slots that are taken, requests for tickets that are on their way, and what wakes those that wait for a slot.
         self._busy = self._asked = 0
-        self._freed = asyncio.Event()
+        self._freed, self._drained, self._up = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_until = 0.0
         self._held: dict[tuple[str, str, int], Held] = {}
         self._outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
@@ -129,8 +128,6 @@ class Worker:
         self._owed: set[str] = set()
         self._silence: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._drained = asyncio.Event()
-        self._up = asyncio.Event()
         self._handlers: Mapping[str, Callable[[str, Message], None]] = {
             "who": self._on_who,
             "ticket": self._on_ticket,
