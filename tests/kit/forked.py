@@ -21,6 +21,8 @@ from sidecall.kernel.executors.process import fork_server_process
 
 # The environment variable with the socket of the fork server, set for tests that may fork servers.
 ADDRESS = "ORIGIN_OF_SERVERS"
+# The same for all test runs beside each other (scripts/side-by-side); without it each starts its own fork server.
+_SHARED = "SHARED_ORIGIN_OF_SERVERS"
 # Runs a file as `python FILE ARGUMENTS` does.
 _RUN_FILE = (
     "import os, runpy, sys; del sys.argv[0]; sys.path.insert(0, os.path.dirname(sys.argv[0])); "
@@ -141,6 +143,9 @@ def _run(
 @contextmanager
 def originating(folder: Path, *modules: str) -> Iterator[str]:
     """Run what servers are forked from, or programs that import these modules; give its address, in a folder."""
+    if not modules and _SHARED in os.environ:
+        yield os.environ[_SHARED]
+        return
     address = folder / "origin"
     environment = {name: value for name, value in plain_environment().items() if name != _MEASURED}
     with subprocess.Popen(

@@ -77,13 +77,14 @@ TOOLS = [
 ]
 
 
-@pytest.fixture
-async def app(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ASGIApp]:
+@pytest.fixture(scope="module")
+async def app(anyio_backend: Any) -> AsyncIterator[ASGIApp]:
     """Give a server with generators of all kinds."""
-    monkeypatch.setenv("KEY", "a secret of some length")
     app = create_app(Settings(), Registry([*TOOLS]))
-    async with app.router.lifespan_context(app):
-        yield app
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEY", "a secret of some length")
+        async with app.router.lifespan_context(app):
+            yield app
 
 
 async def _post(app: ASGIApp, peer: Peer, call: Any) -> list[Event]:
