@@ -23,9 +23,7 @@ _MOMENT = 0.005
 # One for all requests, since each client reads the certificates of all authorities when it is made, which takes longer
 # than a request. It keeps no connections.
 _EACH_ITS_OWN = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-CLIENT = httpx.Client(
-    trust_env=False, timeout=PATIENCE, limits=httpx.Limits(max_connections=None, max_keepalive_connections=0)
-)
+CLIENT = httpx.Client(trust_env=False, timeout=PATIENCE, limits=_EACH_ITS_OWN)
 
 
 class Process(Protocol):
