@@ -16,6 +16,30 @@ from sidecall.kernel.rest.parts import CallerDep
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 
 
+class Identity(BaseModel, defer_build=True):
+    """The caller of a request, as this server sees it."""
+
+    subject: str = Field(description="The caller's name; `anonymous` where authentication is off.")
+    tenant: str = Field(description="Whose calls, approvals, contents and stored items it shares.")
+    scopes: list[str] = Field(description="What it may do; `*` is everything.")
+    toolset: str | None = Field(description="The part of the tools that it sees; null: all that its scopes allow.")
+
+
+@router.get(
+    "/whoami",
+    dependencies=[Depends(refuse_unknown_parameters)],
+    operation_id="get_identity",
+    summary="Who am I?",
+    response_model=Identity,
+    responses={200: {"description": "You, as this server knows you."}, **CALLER_PROBLEM},
+)
+async def get_identity(caller: CallerDep) -> Response:
+    """Answer with the caller's name, tenant and scopes."""
+    toolset = None if caller.toolset is None else caller.toolset.name
+    identity = Identity(subject=caller.subject, tenant=caller.tenant, scopes=sorted(caller.scopes), toolset=toolset)
+    return Reply(to_json(identity)).to_response()
+
+
 class ResourceMetadata(BaseModel, defer_build=True):
     """Which tokens this server takes, and from whom (RFC 9728)."""
 
@@ -48,27 +72,3 @@ async def get_resource_metadata(request: Request) -> Response:
 async def get_metadata_below(request: Request) -> Response:
     """Answer the same for a resource with a path, which follows the well-known one."""
     return await get_resource_metadata(request)
-
-
-class Identity(BaseModel, defer_build=True):
-    """The caller of a request, as this server sees it."""
-
-    subject: str = Field(description="The caller's name; `anonymous` where authentication is off.")
-    tenant: str = Field(description="Whose calls, approvals, contents and stored items it shares.")
-    scopes: list[str] = Field(description="What it may do; `*` is everything.")
-    toolset: str | None = Field(description="The part of the tools that it sees; null: all that its scopes allow.")
-
-
-@router.get(
-    "/whoami",
-    dependencies=[Depends(refuse_unknown_parameters)],
-    operation_id="get_identity",
-    summary="Who am I?",
-    response_model=Identity,
-    responses={200: {"description": "You, as this server knows you."}, **CALLER_PROBLEM},
-)
-async def get_identity(caller: CallerDep) -> Response:
-    """Answer with the caller's name, tenant and scopes."""
-    toolset = None if caller.toolset is None else caller.toolset.name
-    identity = Identity(subject=caller.subject, tenant=caller.tenant, scopes=sorted(caller.scopes), toolset=toolset)
-    return Reply(to_json(identity)).to_response()
