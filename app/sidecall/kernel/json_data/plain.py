@@ -19,6 +19,8 @@ _CONTAINERS = frozenset((list, tuple, dict))
 _JSON = _SIMPLE | _CONTAINERS | {str, float}
 # What pydantic writes as it does elsewhere; subclasses may say of themselves something else.
 _KNOWN = _JSON | {datetime, date, time, timedelta, Decimal, UUID}
+# Levels that are looked at; what goes deeper has no JSON form, or is refused soon.
+_DEEPEST = 200
 # Rows have as many columns at most.
 _MOST_COLUMNS = 64
 _SAMPLES = 64
@@ -74,7 +76,9 @@ def look_through(value: Any, fit: Fits) -> Look:
     """
     found = _Found(fit)
     level, columns, left = [value], 1, MOST_VALUES
-    while level:
+    for _ in range(_DEEPEST):
+        if not level:
+            return "plain" if found.kinds <= _JSON else "known"
         if not all(found.take(level[column::columns]) for column in range(columns)):
             return "other"
         objects, lists = found.pop_inside()
@@ -85,7 +89,7 @@ def look_through(value: Any, fit: Fits) -> Look:
             return "other"
         level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
         columns = max(1, min(len((objects or lists or [()])[0]), _MOST_COLUMNS))
-    return "plain" if found.kinds <= _JSON else "known"
+    return "other"
 
 
 def _estimate(items: list[Any]) -> int:
