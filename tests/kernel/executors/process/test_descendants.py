@@ -86,9 +86,10 @@ async def test_what_a_killed_fork_server_has_lost_is_found_by_its_successor(two:
     assert two.fork_server_pid is not None
     os.kill(two.fork_server_pid, signal.SIGKILL)
     assert has_ended(two.fork_server_pid)
-    after = await answer(pid)
+    # Its processes end with it, each perhaps with a call that it has just taken.
+    after = [await answer(pid) for _ in range(3)]
 
-    assert after.status == "success"
+    assert after[-1].status == "success"
     assert has_ended(left)
 
 
