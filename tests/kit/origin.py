@@ -89,6 +89,8 @@ def watch(connection: socket.socket) -> None:
 def become(asked: dict[str, Any], received: list[int]) -> None:
     """Be what Python is that was started so, with these descriptors, in this folder and environment."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Which a shell's background may have ignored.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.chdir(asked["cwd"])
     os.environ.clear()
     os.environ.update(asked["environment"])
