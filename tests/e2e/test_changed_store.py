@@ -135,7 +135,7 @@ def test_what_was_answered_outlives_a_log_that_is_deleted(serve: Callable[..., S
 
     assert (code, checked) == (START_AGAIN, [("ok",)])
     assert set(accepted) <= found
-    assert LOG_DELETED in server.log
+    server.wait_for(LOG_DELETED)
 
 
 def test_a_server_ends_whose_history_is_changed(serve: Callable[..., Server], tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_server_keeps_files_for_what_it_loads_later(server: Server, client: ht
         others = [client.get("/readyz"), client.post("/tool_calls", json=CALL)]
     again = [client.get(path) for path in LATE] + [client.post("/mcp", json=PING, headers=EVENTS)]
 
-    assert f"only {FITTING} connections fit" in server.log
+    server.wait_for(f"only {FITTING} connections fit")
     assert crowded.status_code == 200
     assert {(it.status_code, it.headers["Retry-After"], it.json()["type"]) for it in refused} == {
         (503, "5", "urn:sidecall:problem:part-unavailable")

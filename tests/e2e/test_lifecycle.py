@@ -104,7 +104,7 @@ def test_what_is_not_finished_is_answered(start_server: Serve, name: str) -> Non
     assert answers[0].json()["type"] == "urn:sidecall:problem:shutting-down"
     assert answers[0].json()["retryable"] is True
     assert server.process.wait(20) == 0
-    assert "not finished in 0.2 s, and told to try again: requests in flight: 2" in server.log
+    server.wait_for("not finished in 0.2 s, and told to try again: requests in flight: 2")
     assert "Traceback" not in server.log
 
 
@@ -144,8 +144,8 @@ def test_the_tools_that_are_not_finished_are_cancelled(start_server: Serve) -> N
 
     assert answer.status_code == 503
     assert server.process.wait(20) == 0
-    assert "cancelled" in server.log
-    assert "Application shutdown complete." in server.log
+    server.wait_for("cancelled")
+    server.wait_for("Application shutdown complete.")
 
 
 def test_a_second_signal_ends_at_once(start_server: Serve) -> None:
@@ -284,4 +284,4 @@ def test_a_variable_that_is_no_setting_is_told(start_server: Serve) -> None:
     """It is no reason not to serve."""
     server = start_server("--tools", PLACE, SIDECALL_URL="http://127.0.0.1:8000")
 
-    assert "SIDECALL_URL is not a setting of this version and changes nothing" in server.log
+    server.wait_for("SIDECALL_URL is not a setting of this version and changes nothing")

@@ -133,7 +133,7 @@ def test_a_server_that_ends_at_a_new_message_is_served(start_server: Serve) -> N
 
     assert len(listed) == 188
     assert lost["response_metadata"]["error"]["retryable"] is True
-    assert "It was ended by SIGKILL: out of luck" in server.log
+    server.wait_for("It was ended by SIGKILL: out of luck")
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def test_a_watching_server_stops_in_order(server: Server) -> None:
     code = server.stop()
 
     assert code == 0
-    assert "Application shutdown complete." in server.log
+    server.wait_for("Application shutdown complete.")
     assert "Traceback" not in server.log
 
 

@@ -151,7 +151,7 @@ def test_a_tool_that_runs_amok_fails_one_call(server: Server, name: str, error: 
         f"Error: {name} failed unexpectedly (call call_1). The details are in the server's log."
     )
     assert alive.json()["content"] == "said"
-    assert f'"event":"tool failed","tool":"{name}","call_id":"call_1"' in server.log
+    server.wait_for(f'"event":"tool failed","tool":"{name}","call_id":"call_1"')
     assert error in server.wait_for(error)
 
 
@@ -182,7 +182,7 @@ def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
 
 def test_the_log_says_what_is_served_once_it_is(server: Server) -> None:
     """An operator sees at once whether the tools were found."""
-    lines = server.log.splitlines()
+    lines = server.wait_for("serving 12 tools").splitlines()
     begun = next(index for index, line in enumerate(lines) if "Uvicorn running on" in line)
 
     assert '"event":"serving 12 tools: sync_exit, async_exit, sync_stop, ' in lines[begun + 1]
@@ -242,7 +242,7 @@ def test_calls_in_flight_are_answered_before_the_server_stops(
 
     assert waiting.result().json()["content"] == "waited"
     assert server.process.wait(20) == 0
-    assert "Application shutdown complete." in server.log
+    server.wait_for("Application shutdown complete.")
     assert "Traceback" not in server.log
 
 

@@ -31,7 +31,7 @@ def test_the_end_takes_the_time_that_was_set(start_server: Serve) -> None:
 
     assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
     assert server.process.wait(20) == 0
-    assert "still listening for 0.25 s, then finishing for up to 7 s; requests in flight: 1" in server.log
+    server.wait_for("still listening for 0.25 s, then finishing for up to 7 s; requests in flight: 1")
 
 
 def test_an_event_loop_that_is_stuck_does_not_keep_the_process(start_server: Serve) -> None:
@@ -46,7 +46,7 @@ def test_an_event_loop_that_is_stuck_does_not_keep_the_process(start_server: Ser
 
     assert code == 1
     assert isinstance(error, httpx.HTTPError)
-    assert "the process does not end by itself and is ended" in server.log
+    server.wait_for("the process does not end by itself and is ended")
 
 
 def test_a_server_listens_where_it_is_told(start_server: Serve) -> None:

@@ -126,7 +126,7 @@ def test_a_call_that_ran_when_its_server_was_killed_is_answered(serve: Callable[
 
     assert answer.status_code == 200
     assert answer.json()["response_metadata"]["error"]["kind"] == "outcome_unknown"
-    assert "approved or rejected calls whose server ended before they were answered: 1" in second.log
+    second.wait_for("approved or rejected calls whose server ended before they were answered: 1")
     assert (tmp_path / "paid").read_text() == "700\n"
 
 
@@ -178,7 +178,7 @@ def test_a_store_that_is_out_of_use_takes_nothing_else_with_it(serve: Callable[[
     )
     assert (plain.json()["content"], usable) == ("2", 0.0)
     assert later.status_code == 202
-    assert "the ledger can be written again" in server.log
+    server.wait_for("the ledger can be written again")
 
 
 def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
@@ -203,7 +203,7 @@ def test_a_process_that_writes_and_hangs_takes_nothing_else_with_it(
     assert (
         f"{tmp_path / 'ledger.db'}: what writes it does not answer; it was stopped, or the disk is stuck." in server.log
     )
-    assert "the ledger can be written again" in server.log
+    server.wait_for("the ledger can be written again")
 
 
 def test_what_is_accepted_outlives_a_file_that_could_not_be_written(serve: Callable[[], Server]) -> None:

@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_while_it_drains_is_a_failure(start_server: Serv
     code = server.process.wait(20)
 
     assert code == 137
-    assert f"worker {killed} was killed by signal 9; what it had not answered is lost" in server.log
+    server.wait_for(f"worker {killed} was killed by signal 9; what it had not answered is lost")
     assert f"worker {other}" not in server.log
 
 
@@ -179,8 +179,8 @@ def test_a_worker_that_does_not_end_is_ended(start_server: Serve) -> None:
     code = server.process.wait(20)
 
     assert code == 137
-    assert "workers do not end by themselves and are killed: 1" in server.log
-    assert f"worker {stopped} was killed by signal 9" in server.log
+    server.wait_for("workers do not end by themselves and are killed: 1")
+    server.wait_for(f"worker {stopped} was killed by signal 9")
 
 
 def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
