@@ -47,7 +47,7 @@ class Served:
     async def bring_forward(self) -> None:
         """Have the last message be due now, once those before it are settled."""
         messages = SqlApprovalMessages(self.ledger.database, [name_receiver(f"{self.receiver.host}/told?by=us")])
-        while len(waiting := await messages.list_due(time.time() + 1_000_000, 100, 100)) > 1:  # noqa: ASYNC110  another process settles them
+        while len(waiting := await messages.list_due(time.time() + 1_000_000, 100, 100)) > 1:  # noqa: ASYNC110  the server settles them
             await asyncio.sleep(0.01)
         for due in waiting:
             await messages.settle(due, 1.0)
