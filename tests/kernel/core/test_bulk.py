@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic_core import to_json
 
-from sidecall.kernel.json_data.bulk import is_long, write_pieces
+from sidecall.kernel.json_data.bulk import PieceWriter, is_long, write_pieces
 from sidecall.kernel.json_data.to_json import to_plain, to_text
 
 _ROWS = [{"number": number, "text": f"value {number} é"} for number in range(12_000)]
@@ -36,7 +36,7 @@ def test_a_value_in_pieces_is_the_value_at_once(value: Any) -> None:
 
     assert to_text(value) == text
     assert to_plain(value) == json.loads(text)
-    assert write_pieces(value, to_json, b",", b":") == to_json(value)
+    assert write_pieces(value, PieceWriter(to_json, b",", b":")) == to_json(value)
 
 
 def test_numbers_that_are_lost_are_told_with_their_places() -> None:
@@ -70,7 +70,7 @@ def test_on_an_event_loop_nothing_is_cut() -> None:
         return json.dumps(value)
 
     async def work() -> str:
-        return write_pieces(_ROWS, write, ", ", ": ")
+        return write_pieces(_ROWS, PieceWriter(write, ", ", ": "))
 
     assert asyncio.run(work()) == json.dumps(_ROWS)
     assert len(written) == 1
@@ -84,7 +84,7 @@ def test_rows_are_written_some_thousand_values_at_a_time() -> None:
         sizes.append(len(value))
         return to_json(value)
 
-    write_pieces([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}] * 16_000, write, b",", b":")
+    write_pieces([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}] * 16_000, PieceWriter(write, b",", b":"))
 
     assert [size for size in sizes if size] == [1428] * 11 + [292]
 

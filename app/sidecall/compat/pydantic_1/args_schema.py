@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.kernel.core.tool import DEEPEST, MOST_CHOSEN, Schema
+from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
 from sidecall.kernel.schema.infinite import refuse_infinite
 from sidecall.kernel.schema.judge import ModelJudge

@@ -109,7 +109,7 @@ def _import(names: Sequence[str], file: str) -> str:
 
 
 def _wrap(module: Module) -> str:
-    """Write a module with a scope of its own, out of which comes only what it exports."""
+    """Write a module in a scope of its own; only what it exports is visible outside."""
     text = strip(module.text)
     exported = ",".join(module.exports)
     return f"const{{{exported}}}=(()=>{{{text}\nreturn{{{exported}}}}})();" if exported else f"{{{text}\n}}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     _ed25519 = Later("cryptography.hazmat.primitives.asymmetric.ed25519")
 
-# A file of credentials has two such parts, of which the second is the seed of a key.
+# A file of credentials has two such parts: a token, and the seed of a key.
 _PART = re.compile(r"-----BEGIN ([A-Z ]+)-----\s*([A-Za-z0-9_.=-]+)\s*-+END")
 # A seed's bytes are between two that say whose it is, and two that check it.
 _SEED = slice(2, 34)

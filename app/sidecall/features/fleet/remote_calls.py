@@ -59,7 +59,7 @@ class RemoteCall:
     began: float = field(default_factory=time.monotonic)
     context: Context = field(default_factory=copy_context)  # For what is passed on to who reads it
     release: Release | None = None  # Once it is no longer awaited
-    events: deque[tuple[str, Mapping[str, Any]]] | None = None  # What its tool has said and nobody has read; made late
+    events: deque[tuple[str, Mapping[str, Any]]] | None = None  # Said by its tool, and not read yet; made late
     is_reading: bool = False
     # Of all calls here; those that wait are counted, since each new call asks how many.
     all: "RemoteCalls | None" = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
@@ -129,7 +130,7 @@ class Roster:
         """Wait until something changes, or for so many seconds."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        timer = loop.call_later(seconds, _finish, future)
+        timer = loop.call_later(seconds, settle, future)
         self._waiting.add(future)
         try:
             await future
@@ -161,9 +162,4 @@ class Roster:
         self._fitting.clear()
         self.changed()
         for future in self._waiting:
-            _finish(future)
-
-
-def _finish(future: "asyncio.Future[None]") -> None:
-    if not future.done():
-        future.set_result(None)
+            settle(future)

@@ -24,6 +24,7 @@ from sidecall.features.fleet.bus import ALL, Bus, BusAway
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import Post, RunningCall
 from sidecall.features.fleet.tool_runner import ToolRun
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Message
 from sidecall.kernel.schema.forms.definitions import hash_definition
@@ -261,7 +262,7 @@ class Worker:
         self.counts.claims += 1
         with suppress(BusAway):
             await self._bus.send(held.gateway, "claim", held.call, {"n": held.number})
-        timer = self._loop.call_later(_CLAIM, _finish, held.granted, _UNANSWERED)
+        timer = self._loop.call_later(_CLAIM, settle, held.granted, _UNANSWERED)
         request = await held.granted
         timer.cancel()
         if request is _UNANSWERED:
@@ -275,7 +276,7 @@ class Worker:
             await _settle(held.ticket.ack())
 
     async def _give_back(self, held: Held) -> None:
-        """Leave a ticket to others whose server does not answer; if it is gone, nobody would ever."""
+        """Give a ticket back if its server is only slow; drop it if the server is gone."""
         if held.ticket is not None:
             is_heard = self._silence.get(held.gateway, _SILENCE) < _SILENCE
             await _settle(held.ticket.nak(delay=_AGAIN) if is_heard else held.ticket.ack())
@@ -294,7 +295,7 @@ class Worker:
         held.running = RunningCall(held.call, held.number, request, post)
 
         def end() -> None:
-            self._loop.call_soon_threadsafe(_finish, held.over, None)
+            self._loop.call_soon_threadsafe(settle, held.over)
 
         held.run = self._begin_tool(held.running, end)
 
@@ -453,11 +454,6 @@ class BusThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
-
-
-def _finish(future: "asyncio.Future[Any]", result: Any) -> None:
-    if not future.done():
-        future.set_result(result)
 
 
 async def _settle(said: Coroutine[Any, Any, Any]) -> None:

@@ -8,6 +8,7 @@ from sidecall.features.calls.errors import UnknownCall
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.features.ledger.ledger import Ledger
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
@@ -88,16 +89,11 @@ class CompletionWaiters:
 async def wait_for_news(news: News, seconds: float) -> CallEntry | None:
     """Wait up to so many seconds for news; None if there are none, or they do not include the call's state."""
     # Cheaper than asyncio's own timeouts, which take a task or two.
-    timer = asyncio.get_running_loop().call_later(seconds, _time_out, news)
+    timer = asyncio.get_running_loop().call_later(seconds, settle, news)
     try:
         return await news
     finally:
         timer.cancel()
-
-
-def _time_out(news: News) -> None:
-    if not news.done():
-        news.set_result(None)
 
 
 class SuspendedCalls:

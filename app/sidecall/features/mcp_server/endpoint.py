@@ -31,7 +31,7 @@ from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.fast_path import NO_HEADERS, DirectResponse, Reply, send_reply
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply, take_body
 from sidecall.kernel.http.problems import DETAIL
 from sidecall.kernel.http.quota_headers import quota_headers
 
@@ -208,10 +208,7 @@ class McpEndpoint:
 
 def _take_body(scope: Scope, receive: Receive, bounds: Bounds) -> bytes | None:
     """Return a body that is here already, as most are."""
-    exchange = getattr(receive, "__self__", None)
-    if not isinstance(exchange, DirectResponse) or not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-        return None
-    body = exchange.take_body()
+    body = take_body(receive) if is_plain(scope[HEADERS], len(scope["headers"]), bounds) else None
     return None if body is None else bounds.hold(body)
 
 

@@ -73,13 +73,12 @@ class Confined:
             self._joining.add_done_callback(read_error)
 
     def fill(self, spec: SandboxSpec) -> None:
-        """Give a blank one its mounts and variables; its program, files and limits are those it was started with.
+        """Give a blank one its mounts and variables; all else is as it was started with.
 
         Raises:
             SandboxFailed: It has ended, or there are too many variables.
         """
         assert self._options is not None
-        self._spec = spec
         joining = self._joining
         # Then what it starts is born there.
         self._is_inside = joining is not None and joining.done() and joining.exception() is None
@@ -219,7 +218,7 @@ class Confined:
         self._outer = os.pidfd_open(self._process.pid)
         self._streams = [
             Stream(told, self._take_status, self._notify_waiters),
-            Stream(read, self._take_output),
+            Stream(read, self._spec.out),
             Stream(heard, self._take_error),
         ]
 
@@ -229,19 +228,19 @@ class Confined:
         """Return the command line, and the descriptors that go with it; a blank one reads its arguments from a pipe."""
         links = [word for place, target in self._spec.links.items() for word in ("--symlink", target, place)]
         system, limits = [*self._backend.system, *links], self._spec.limits
-        more, given = write_more(self._backend, told, theirs)
 
-        def write(spec: SandboxSpec) -> bytes:
-            options = write_arguments(system, spec.mounts, limits, files, spec.folder, spec.variables)
-            return encode_arguments([*options, *more])
+        def write(spec: SandboxSpec) -> list[str]:
+            return write_arguments(system, spec.mounts, limits, files, spec.folder, spec.variables)
 
+        given: tuple[int, ...]
         if is_blank:
-            self._options = write
+            more, given = write_more(self._backend, told, theirs)
+            self._options = lambda spec: encode_arguments([*write(spec), *more])
             arguments = self._open_arguments(theirs, ours)
+            words, given = name_arguments(self._backend, arguments, self._spec.command), (*given, arguments)
         else:
-            arguments = store_bytes(write(self._spec), theirs)
-        words = [self._backend.program, "--args", str(arguments), "--", *self._spec.command]
-        return words, (*files.values(), *self._spec.given, *given, arguments)
+            words, given = write_command(self._backend, write(self._spec), self._spec.command, told, theirs)
+        return words, (*files.values(), *self._spec.given, *given)
 
     def _open_arguments(self, theirs: ExitStack, ours: ExitStack) -> int:
         reading, self._arguments = os.pipe()
@@ -251,9 +250,6 @@ class Confined:
         with suppress(OSError):  # A user with many pipes gets no larger one, which takes most variables, too.
             fcntl.fcntl(self._arguments, fcntl.F_SETPIPE_SZ, _ROOM_FOR_ARGUMENTS)
         return reading
-
-    def _take_output(self, piece: bytes) -> None:
-        self._spec.out(piece)
 
     def _take_status(self, piece: bytes) -> None:
         self._status += piece[: _MOST_STATUS - len(self._status)]
@@ -299,7 +295,12 @@ def write_command(
     more, given = write_more(backend, told, theirs)
     # Not on the command line, which /proc/1/cmdline shows.
     arguments = store_bytes(encode_arguments([*options, *more]), theirs)
-    return [backend.program, "--args", str(arguments), "--", *command], (*given, arguments)
+    return name_arguments(backend, arguments, command), (*given, arguments)
+
+
+def name_arguments(backend: SandboxBackend, arguments: int, command: Sequence[str]) -> list[str]:
+    """Return the command line for a command, with the descriptor from which bubblewrap reads its arguments."""
+    return [backend.program, "--args", str(arguments), "--", *command]
 
 
 def write_more(backend: SandboxBackend, told: tuple[int, int], theirs: ExitStack) -> tuple[list[str], tuple[int, ...]]:

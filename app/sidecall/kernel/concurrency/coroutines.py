@@ -136,6 +136,12 @@ def outlast(work: "asyncio.Future[T] | Coroutine[Any, Any, T]") -> "asyncio.Futu
     return asyncio.shield(future)
 
 
+def settle(future: asyncio.Future[Any], value: Any = None) -> None:
+    """Set a future's result, unless it has one or is no longer awaited."""
+    if not future.done():
+        future.set_result(value)
+
+
 def read_error(work: asyncio.Future[Any]) -> None:
     """Mark the error as retrieved, so that asyncio does not log it."""
     if not work.cancelled():

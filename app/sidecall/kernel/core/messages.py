@@ -174,7 +174,7 @@ def find_artifact(message: ToolMessage) -> Any:
 
 
 class _Artifact:
-    """The artifact of a message, a large one of which is kept as its bytes until it is read."""
+    """The artifact of a message; a large one is kept as its bytes until it is read."""
 
     def __get__(self, message: ToolMessage | None, kind: type) -> Any:
         if message is None:  # As of other fields, classes have none.

@@ -165,7 +165,7 @@ def read_native(value: Any) -> ToolMessage | None:
     """Convert such a result to a message that any model can read; return None for anything else."""
     if isinstance(value, _RESULTS):
         return _write([value])
-    # By their types, of which even long lists have few.
+    # Each type is looked at once: even a long list has few.
     if not isinstance(value, list | tuple) or not any(issubclass(kind, _RESULTS) for kind in {*map(type, value)}):
         return None
     return _write(value) if all(isinstance(item, (*_RESULTS, str)) for item in value) else None

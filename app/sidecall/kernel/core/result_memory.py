@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.json_data.bulk import has_pieces
@@ -182,7 +183,7 @@ class ResultReservation:
         """Wait for room for `more` bytes, on any event loop."""
         loop = asyncio.get_running_loop()
         woken = loop.create_future()
-        wake = partial(loop.call_soon_threadsafe, _wake, woken)
+        wake = partial(loop.call_soon_threadsafe, settle, woken)
         if self._room.enter(self, more, wake):
             return
         try:
@@ -200,11 +201,6 @@ class ResultReservation:
                 look()
         finally:
             self._room.leave(woken.set)
-
-
-def _wake(woken: asyncio.Future[None]) -> None:
-    if not woken.done():
-        woken.set_result(None)
 
 
 def estimate_size(value: Any) -> int:

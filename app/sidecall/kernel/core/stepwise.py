@@ -16,8 +16,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator
 from sidecall.kernel.core.field_errors import MOST_FIELDS
 from sidecall.kernel.json_data.bulk import is_long
 
-# How many values `validate` takes at once.
-_MOST_AT_ONCE = 1_000
+# How many values are validated while all others wait, where each may be one of several things.
+MOST_CHOSEN = 1_000
 
 # How many errors are collected in one list or object, and how many in all before each may have one only.
 _MOST_EACH = MOST_FIELDS + 1
@@ -157,6 +157,6 @@ def validate(adapter: TypeAdapter[Any], value: Any) -> Any:
     Raises:
         ValidationError: It does not fit.
     """
-    if is_long(value, _MOST_AT_ONCE):
+    if is_long(value, MOST_CHOSEN):
         return StepwiseValidator(adapter.core_schema).validate_python(value)
     return adapter.validate_python(value)

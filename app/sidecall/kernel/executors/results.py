@@ -9,6 +9,7 @@ from types import CoroutineType
 from typing import Any
 
 from sidecall.kernel.concurrency.backpressure import Pause
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.result_memory import SMALL, ResultReservation, estimate_size
 
 # What most tools return: nothing of these is left to wait for.
@@ -153,9 +154,4 @@ def _close_after(result: Iterator[Any]) -> AbstractContextManager[Any]:
 def hand_over(future: asyncio.Future[Any], value: Any) -> None:
     """Set a future's result from another thread, if it is still awaited."""
     with suppress(RuntimeError):  # The loop is closed, and nobody is left to be told.
-        future.get_loop().call_soon_threadsafe(_settle, future, value)
-
-
-def _settle(future: asyncio.Future[Any], value: Any) -> None:
-    if not future.done():
-        future.set_result(value)
+        future.get_loop().call_soon_threadsafe(settle, future, value)

@@ -305,6 +305,12 @@ def _write_head(reply: Reply, scope: Scope) -> Message:
     }
 
 
+def take_body(receive: Receive) -> bytes | None:
+    """Return the body of a request that has arrived completely; None where it must be received."""
+    exchange = getattr(receive, "__self__", None)
+    return exchange.take_body() if isinstance(exchange, DirectResponse) else None
+
+
 class DirectResponse:
     """One request and its answer, as our own server hands them over.
 

@@ -64,14 +64,6 @@ def _look_into(value: Any) -> Collection[Any]:
     return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
 
 
-def write_pieces(value: Any, write: Callable[[Any], AnyStr], comma: AnyStr, colon: AnyStr) -> AnyStr:
-    """Serialize a value as `write` does, with these separators, yielding to other tasks between its parts.
-
-    On an event loop it is written at once, since nothing large is written there.
-    """
-    return comma[:0].join(list_pieces(value, PieceWriter(write, comma, colon))) if has_pieces(value) else write(value)
-
-
 @dataclass(frozen=True, slots=True)
 class PieceWriter(Generic[AnyStr]):
     """How parts of a value are written, and what stands between them."""
@@ -84,6 +76,14 @@ class PieceWriter(Generic[AnyStr]):
     # Of parts: what writes the member of this name or index, and what those from this index on.
     below: Callable[[Any], "PieceWriter[AnyStr]"] | None = None
     after: Callable[[int], "PieceWriter[AnyStr]"] | None = None
+
+
+def write_pieces(value: Any, to: PieceWriter[AnyStr]) -> AnyStr:
+    """Write a value that may be large, yielding to other threads between its parts.
+
+    On an event loop it is written at once, since nothing large is written there.
+    """
+    return to.comma[:0].join(list_pieces(value, to)) if has_pieces(value) else to.write(value)
 
 
 # Cuts and members on the way to a piece; what is nested deeper is handled whole, and refused if it never ends.

@@ -12,7 +12,16 @@ from pydantic_core.core_schema import any_schema
 
 from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
-from sidecall.kernel.json_data.bulk import DEEPEST, PieceWriter, cut, has_pieces, is_piece, is_wrapper, list_pieces
+from sidecall.kernel.json_data.bulk import (
+    DEEPEST,
+    PieceWriter,
+    cut,
+    has_pieces,
+    is_piece,
+    is_wrapper,
+    list_pieces,
+    write_pieces,
+)
 from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.written import WrittenJson
@@ -135,11 +144,11 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
         ValueError: JSON cannot say it.
     """
     try:
-        return _write_long_text(value), value
+        return write_pieces(value, _TEXT), value
     except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
     # A date, a UUID or a path is a text; quotes around it would only be in the way.
-    return plain if isinstance(plain, str) else _write_long_text(plain), plain
+    return plain if isinstance(plain, str) else write_pieces(plain, _TEXT), plain
 
 
 def _write_text(value: Any) -> str:
@@ -147,10 +156,6 @@ def _write_text(value: Any) -> str:
 
 
 _TEXT = PieceWriter(_write_text, ", ", ": ", write_spaced)
-
-
-def _write_long_text(value: Any) -> str:
-    return "".join(list_pieces(value, _TEXT)) if has_pieces(value) else _write_text(value)
 
 
 _SCALARS = frozenset((str, int, float, bool, type(None)))

@@ -8,7 +8,8 @@ from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, To
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.native_items import CUT_OFF
-from sidecall.kernel.core.tool import MOST_CHOSEN, CompiledTool, Schema
+from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_long
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -157,7 +157,9 @@ def _format_any(invocation: Invocation, name: str) -> None:
         content, artifact, fields = _take_over(name, read.answer, artifact)
     part = None if invocation.tool.options.response_format == "content" else "content"
     fields["content"], value = _say(name, content, lost.of("content"), part)
-    fields["artifact"] = None if artifact is None else _write_artifact(name, artifact, lost.of("artifact"))
+    fields["artifact"] = (
+        None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact", to_written)
+    )
     invocation.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
     keep_value(invocation.message, _choose_value(invocation, content, value))
@@ -380,15 +382,14 @@ def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = N
         raise no_json_form(name, value, part) from error
 
 
-def _write_artifact(name: str, artifact: Any, lose: Lose) -> Any:
+def _make_jsonable(
+    name: str,
+    value: Any,
+    lose: Lose = lose_silently,
+    part: str | None = None,
+    convert: Callable[[Any, Lose], Any] = to_plain,
+) -> Any:
     try:
-        return to_written(artifact, lose)
-    except ValueError as error:
-        raise no_json_form(name, artifact, "artifact") from error
-
-
-def _make_jsonable(name: str, value: Any, lose: Lose = lose_silently, part: str | None = None) -> Any:
-    try:
-        return to_plain(value, lose)
+        return convert(value, lose)
     except ValueError as error:
         raise no_json_form(name, value, part) from error

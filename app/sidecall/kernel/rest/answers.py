@@ -216,7 +216,7 @@ async def answer_calls(
             await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
             for message, dialect in zip(messages, dialects, strict=True)
         ]
-        # Most are short texts, of which nothing else need be looked at.
+        # Most are short texts, which need no closer look.
         are_short = sum(map(_count_short, messages)) <= LONGEST
         body = to_json(answers) if are_short else await write_json(parts, answers, messages)
     finally:

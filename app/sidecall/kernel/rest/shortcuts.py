@@ -18,7 +18,7 @@ from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
 from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
-from sidecall.kernel.http.fast_path import SHOWN, DirectResponse, Reply, Shortcut
+from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut, take_body
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.ports.workspaces import require_conversation
@@ -135,8 +135,7 @@ def with_body(bounds: Bounds, answer: WithBody, answer_events: WithBody | None =
             chosen = answer_events if _asks_for_events(headers) else None
         if chosen is None:
             return None
-        exchange = getattr(receive, "__self__", None)
-        body = exchange.take_body() if isinstance(exchange, DirectResponse) else None
+        body = take_body(receive)
         return _receive_and_answer(chosen, scope, receive) if body is None else chosen(scope, receive, body)
 
     return shortcut

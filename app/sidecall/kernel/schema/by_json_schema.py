@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
-from sidecall.kernel.core.tool import MOST_CHOSEN, Schema
+from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden

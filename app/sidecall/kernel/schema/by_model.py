@@ -14,8 +14,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import PydanticSerializationError, to_json
 from pydantic_core.core_schema import LiteralSchema
 
-from sidecall.kernel.core.stepwise import StepwiseValidator
-from sidecall.kernel.core.tool import DEEPEST, MOST_CHOSEN, MOST_VALUES, Parameter, Schema
+from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
+from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers

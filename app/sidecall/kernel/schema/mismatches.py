@@ -17,7 +17,7 @@ _MOST_AT_ONCE = 2_000
 # How many values are looked at in one step, and in how many steps a value is gone through at most.
 _SMALLEST, _LARGEST = 64, 256
 _MOST_STEPS = 400
-# What is said of an object for the sake of one name in it, whatever else it has.
+# This keyword has an error for each name, and each repeats the whole object.
 _OF_NAME = "propertyNames"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 # Percent of two names that have to be the same.
 _NEAR = 88
-# Bits for each sign of a name, of which as many are set as it has of that sign.
+# Bits for each sign: as many are set as the name has of that sign.
 _WIDTH = 4
 _SIGNS = 128
 

@@ -203,7 +203,7 @@ def _cut_around(data: Any, paths: list[Loc]) -> Iterator[tuple[Any, dict[Loc, Lo
     for above, members in groups.items():
         steps = iter(members)
         while chosen := list(islice(steps, _MEMBERS)):
-            part, is_list = _keep(data, above, chosen), isinstance(follow_path(data, above), list)
+            part, is_list = _keep(data, above, chosen), isinstance(_follow(data, above), list)
             depth = len(above)
             yield (
                 part,
@@ -215,8 +215,7 @@ def _cut_around(data: Any, paths: list[Loc]) -> Iterator[tuple[Any, dict[Loc, Lo
             )
 
 
-def follow_path(data: Any, path: Loc) -> Any:
-    """Return the value at a path."""
+def _follow(data: Any, path: Loc) -> Any:
     for step in path:
         data = data[step]
     return data

@@ -9,7 +9,7 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 
 # Attributes of decorators and tools that hold the wrapped function.
 _INNER = ("__wrapped__", "func", "coroutine")
-# Values of which a function may name any. With a module it also names what it takes from there.
+# Values that ask no question. What a function takes from a module, it names beside the module.
 _SILENT = frozenset((ModuleType, str, int, float, bytes, type(None)))
 
 
