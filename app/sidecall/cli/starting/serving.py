@@ -44,8 +44,8 @@ logger = logging.getLogger("sidecall")
 _OTHERS = frozenset(("langchain_core", "agents"))
 # So that the log's first line stays readable where there are a thousand tools.
 _MOST_NAMED = 20
-# Seconds after which a thread that computes lets another run, where Python's own is 5 ms. An answer takes the event loop
-# several turns, and it waits this long before each.
+# Seconds after which a thread that computes lets another run; Python's own is 5 ms. An answer takes the event loop
+# several turns, and it may wait this long before each.
 _TURN = 0.001
 
 
