@@ -7,8 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic_core import to_json
 
 from sidecall.features.calls.routes import FromCall
-from sidecall.features.conversations.forms import ConversationStory, ListedConversation
-from sidecall.features.conversations.story import list_page, tell_story
+from sidecall.features.conversations.story import ConversationStory, ListedConversation, list_page, tell_story
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
