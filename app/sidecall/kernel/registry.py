@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from sidecall.kernel.core.guardrails import (
@@ -15,6 +14,7 @@ from sidecall.kernel.core.guardrails import (
 )
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import Compilable, CompiledTool, find_implementers
+from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.contracts import Contracts
 
 

@@ -20,7 +20,7 @@ from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, wri
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.execution.preview import make_preview
+from sidecall.kernel.pipeline.dry_run import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.stores import Approvals
 

@@ -27,11 +27,11 @@ from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply, take_body
+from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 from sidecall.kernel.http.quota_headers import quota_headers
 

@@ -8,9 +8,8 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
-from sidecall.kernel.json_data.text import holds_more, parse_json
+from sidecall.kernel.json_data.text import holds_more, parse_json, pause_collector
 
 _DIGITS = 18
 # Bytes from which on a body is parsed in the way that is quickest for large ones.

@@ -13,13 +13,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
-from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
 from sidecall.kernel.http.body import Bounds, is_plain, read_rest
-from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
+from sidecall.kernel.http.context import BareHeaders, DisconnectListener, DisconnectSweep, RequestContext, make_context
 from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut, take_body
-from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
+from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences, wants_events
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.rest.answers import begin_answer

@@ -13,8 +13,7 @@ from typing import Any
 
 from sidecall.compat.foreign.frameworks.make import make_tool
 from sidecall.compat.foreign.frameworks.media import write_media, write_text
-from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, with_artifact
+from sidecall.compat.foreign.frameworks.reader import CallState, Reader, Source, is_blocking, with_artifact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.messages import BlockList

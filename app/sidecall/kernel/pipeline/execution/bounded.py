@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Any, Generic, Protocol, TypeVar
 
 from sidecall.kernel.concurrency.coroutines import CurrentTask, await_rest
-from sidecall.kernel.core.current import CALL
+from sidecall.kernel.core.origin import CALL
 
 
 class Waking(asyncio.Future[None]):

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import BatchTooLarge, CallbackRefused, InvalidParameter, NotAToolCall, RequestError
-from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
@@ -23,6 +22,7 @@ from sidecall.kernel.http.preferences import (
     read_preferences,
     refuse_for_batch,
     refuse_for_events,
+    wants_events,
 )
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.quota_headers import DOCUMENTED
