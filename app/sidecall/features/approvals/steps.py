@@ -206,7 +206,10 @@ class ApproveInside:
 
 def describe_tool(tool: CompiledTool) -> AskedTool:
     """Describe a tool as a person is asked about it: its definition, and the hash of it."""
-    return AskedTool(hash_definition(tool), render_definition(tool))
+    known: AskedTool | None = tool.derived.get(describe_tool)
+    if known is None:
+        known = tool.derived[describe_tool] = AskedTool(hash_definition(tool), render_definition(tool))
+    return known
 
 
 async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:

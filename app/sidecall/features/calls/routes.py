@@ -25,6 +25,8 @@ from sidecall.kernel.http.events import MEDIA_TYPE, PieceStream
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     WHOLE_NUMBER,
+    CallerDep,
+    ContextDep,
     LateRoute,
     keep_query,
     must_be_of_link,
@@ -37,7 +39,6 @@ from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
-from sidecall.kernel.rest.parts import CallerDep, ContextDep
 from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
 

@@ -286,13 +286,11 @@ class KnownContracts(Contracts):
 
     def __init__(self, locked: Mapping[str, LockedTool] = MappingProxyType({})) -> None:
         """Begin with those that callers may know of a lock file."""
-        super().__init__()
         self._before: dict[str, tuple[CompiledTool, ...]] = {}
         self._locked = locked
 
     def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:
         """Note which tools replace others."""
-        super().follow(old, new)
         changed = {name: tool for name, tool in old.items() if name in new and new[name] is not tool}
         kept = {name: before for name, before in self._before.items() if name in new}
         self._before = kept | {name: (tool, *kept.get(name, ()))[:_MOST] for name, tool in changed.items()}

@@ -12,6 +12,7 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     WHOLE_NUMBER,
+    CallerDep,
     LateRoute,
     is_readable,
     must_be_of_link,
@@ -21,7 +22,6 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
 from sidecall.kernel.rest.openapi import describe_page
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["conversations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
