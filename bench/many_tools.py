@@ -17,7 +17,7 @@ from bench.rounds import take_turns
 from bench.servers import running, sidecall
 from bench.tables import tabulate
 from sidecall import StructuredTool
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
+from sidecall.kernel.json_data.text import pause_collector
 
 TOOLS, FEW, MANY = 2_000, 1_000, 5_000
 OURS, PYDANTIC = "compiling a tool of 3 parameters, ms", "pydantic's model and schema of them, ms"

@@ -54,7 +54,7 @@ ROOMS = tuple(
         " features.vector_stores.stores features.webhooks.sender features.workspaces.rest"
         " features.workspaces.routes kernel.rest.choice kernel.rest.dialects kernel.rest.items.calls"
         " kernel.rest.items.reading kernel.rest.routes.t kernel.rest.stream kernel.rest.wire outgoing.clients"
-        " outgoing.transports storage.postgres.database"
+        " storage.postgres.database"
     ).split()
 )
 TOOLS = f'''

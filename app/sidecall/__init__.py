@@ -19,7 +19,7 @@ _PROVIDERS = {
     "refusal": "sidecall.compat.foreign.elsewhere",
     "server": "sidecall.main",
     "settings": "sidecall.settings",
-    "stages": "sidecall.composition.stages",
+    "stages": "sidecall.composition.local_pipeline",
 }
 
 # Where each name is defined.

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.cli.commands import cli, list_commands
-from sidecall.cli.overview import COMMANDS
+from sidecall.cli.commands import COMMANDS, cli, list_commands
 from sidecall.composition.features import load_features
 
 # What a command has loaded at its end, by the beginning of the names of modules.

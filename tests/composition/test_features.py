@@ -6,7 +6,7 @@ import pytest
 
 from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.feature import FailurePlace, Place
 from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.main import create_app

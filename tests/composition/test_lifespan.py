@@ -15,9 +15,8 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.history.history import History
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.jobs.reconciler import JobReconciler
-from sidecall.features.jobs.retention import Retention
+from sidecall.features.jobs.jobs import Jobs, Retention
+from sidecall.features.jobs.recovery import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream

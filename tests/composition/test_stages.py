@@ -3,7 +3,7 @@
 from inspect import ismethod
 
 from sidecall import Cache, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.cache.answers import Caching
 from sidecall.kernel.executors.base import InlineExecutor

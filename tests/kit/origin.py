@@ -24,7 +24,7 @@ from typing import Any
 import coverage
 
 # What processes of tools run, and what is loaded where it is needed first.
-_OF_TOOLS = ("sidecall.kernel.executors.process.inside.main", "sidecall.kernel.schema.docstring_sections.by_griffe")
+_OF_TOOLS = ("sidecall.kernel.executors.process.inside.main", "sidecall.kernel.schema.griffe_docstrings")
 # Without features only processes of tools are forked.
 _OF_SERVERS = () if find_spec("sidecall.features") is None else ("tests.kit.origin_of_servers",)
 for _module in sys.argv[2:] or (*_OF_TOOLS, *_OF_SERVERS):

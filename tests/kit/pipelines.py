@@ -18,7 +18,7 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.stores import Approvals
 
 if find_spec("sidecall.features") is not None:
-    from sidecall.composition.stages import default_stages as list_stages
+    from sidecall.composition.local_pipeline import default_stages as list_stages
 else:
 
     def list_stages(executors: Mapping[ExecutorName, Executor], *_: Any, **_rest: Any) -> Stages:  # type: ignore[misc]

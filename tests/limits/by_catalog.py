@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from sidecall import Registry, tool
 from sidecall.features.contract.lock import KnownContracts
+from sidecall.kernel.schema.forms.definitions import hash_definition
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import call, post, say
 from tests.limits.offered import echo
@@ -30,7 +31,7 @@ async def _before(_make_client: MakeClient) -> str:
     for number in range(6):
         offered = tool("echo", description=f"Echo {number}.")(lambda: "").compiled
         registry.replace([offered])
-        hashes.append(registry.contracts.find_hash(offered))
+        hashes.append(hash_definition(offered))
     known = [registry.contracts.explain(offered, [it]) is not None for it in hashes[:-1]]
     assert known == [False, True, True, True, True]
     return "what has changed is not said"

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from sidecall.features.approval_webhooks.sql_store import SqlApprovalMessages
+from sidecall.features.approval_webhooks.telling import SqlApprovalMessages
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.calls.event_stream import export_calls
 from sidecall.features.calls.progress import ProgressBatch
@@ -20,8 +20,7 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.http.events import write_event
 from sidecall.kernel.ports.call_entry import CallFilter
-from sidecall.storage.notice_words import Bundle
-from sidecall.storage.notices import NoNotices
+from sidecall.storage.notices import Bundle, NoNotices
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.features.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sidecall.cli.starting import serving
+from sidecall.cli import serving
 from sidecall.terminal.options import AllowEmpty, Toolkits, Tools
 
 

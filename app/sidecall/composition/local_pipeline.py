@@ -1,25 +1,60 @@
-"""Build the pipeline alone, for calls without a server: nothing that only a server needs is loaded."""
+"""Build the stages and the pipeline of calls without a server: nothing that only a server needs is loaded."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from sidecall.composition.executors import build_executors
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.requirements import settle_settings
-from sidecall.composition.stages import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.steps import make_approval_stages
+from sidecall.features.cache.answers import Caching
+from sidecall.features.cache.run import make_cache_stages
 from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.contract.feature import DEPRECATION_STAGES
 from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.credentials.stages import make_credential_stages
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits
+from sidecall.features.workspaces.steps import WORKSPACE_STAGES
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
 from sidecall.kernel.core.invocation import CallServices
-from sidecall.kernel.executors.table import close_all
+from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.executors.base import Executor
+from sidecall.kernel.executors.table import ExecutorSettings, close_all
+from sidecall.kernel.pipeline.budget import Budget
+from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.pipeline.stage import Stages
+from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings
+
+# Where tools may run beside the executors of the kernel.
+EXECUTORS: Mapping[str, Callable[[ExecutorSettings], Executor]] = {"sandbox": LateSandboxExecutor}
+
+
+def default_stages(
+    executors: Mapping[ExecutorName, Executor],
+    approvals: Approvals | None = None,
+    budget: Budget | None = None,
+    caching: Caching | None = None,
+    rules: ApprovalRules | None = None,
+) -> Stages:
+    """List the stages of a call in order, as on a server that has all features; what asks a person asks in memory."""
+    execute, asked = Execute(executors), MemoryApprovals() if approvals is None else approvals
+    return kernel_stages(execute, budget, has_features=True).add(
+        [
+            *WORKSPACE_STAGES,
+            *make_approval_stages(asked, rules),
+            *make_credential_stages(asked),
+            *DEPRECATION_STAGES,
+            *([] if caching is None else make_cache_stages(execute, caching)),
+        ]
+    )
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from sidecall.kernel.core.guardrails import (
@@ -15,6 +14,7 @@ from sidecall.kernel.core.guardrails import (
 )
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import Compilable, CompiledTool, find_implementers
+from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.contracts import Contracts
 
 
@@ -53,7 +53,8 @@ class Registry:
 
     Readers always see one complete set: `replace` swaps it in a single assignment, and `version` identifies it.
     `is_conditional` says that some tools are enabled per caller, `scopes` lists the scopes that tools need. `contracts`
-    holds their contracts. The server's own unlisted tools can be called as well.
+    holds their contracts, `has_rates` says that calls of some tools are counted. The server's own unlisted tools can be
+    called as well.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Registry:
         # Whether the tools were found by the settings, and may be looked for again.
         self.is_discovered = False
         self.is_conditional = False
+        self.has_rates = False
         self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(
             tuple(map(make_callback, callbacks)),
@@ -147,6 +149,7 @@ class Registry:
     def put_unlisted(self, tools: Iterable[CompiledTool]) -> None:
         """Register callable but unlisted tools of the server; an offered tool of the same name takes precedence."""
         self._unlisted = {tool.name: tool for tool in tools}
+        self._note_rates()
 
     def add(self, *tools: CompiledTool | Compilable) -> None:
         """Add tools after the present ones.
@@ -232,8 +235,13 @@ class Registry:
         self.contracts.follow(before, self._tools)
         self.is_conditional = any(callable(tool.options.is_enabled) for tool in self._served)
         self.scopes = frozenset(scope for tool in self._served for scope in tool.options.scopes)
+        self._note_rates()
         self.derived = {}
         self.version += 1
+
+    def _note_rates(self) -> None:
+        callable_tools = (*self._served, *self._unlisted.values())
+        self.has_rates = any(tool.options.rate is not None for tool in callable_tools)
 
 
 def _keep(tool: CompiledTool) -> CompiledTool:

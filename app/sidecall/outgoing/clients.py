@@ -2,19 +2,124 @@
 
 import os
 import ssl
-from collections.abc import Iterable
+import time
+from collections.abc import AsyncIterable, Iterable
 from functools import lru_cache
 from typing import Any
 
+import httpcore
 import httpx
 
-from sidecall.outgoing.bodies import AnswerBounds
-from sidecall.outgoing.names import refuse_nameless
+from sidecall.outgoing.bodies import AnswerBounds, AsyncBoundedStream, BoundedStream, drop_packing, translate_errors
+from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork, ending_at
+from sidecall.outgoing.names import drop_nameless, refuse_nameless
 from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
-from sidecall.outgoing.transports import AsyncGuardedTransport, GuardedTransport
 from sidecall.version import __version__
+
+_POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
+
+
+class GuardedTransport(httpx.BaseTransport):
+    """Sends requests from threads."""
+
+    def __init__(
+        self, rules: OutgoingRules, bounds: AnswerBounds, tls: ssl.SSLContext, proxy: str | None = None
+    ) -> None:
+        """Open a pool of connections.
+
+        Args:
+            rules: Where requests may go.
+            bounds: What their answers may take.
+            tls: How hosts prove who they are.
+            proxy: Through which requests go, and which then resolves names.
+        """
+        self._rules, self._bounds, self._has_proxy = rules, bounds, proxy is not None
+        network = CheckedNetwork(None if proxy else rules)
+        kept: dict[str, Any] = {**_POOL, "ssl_context": tls, "network_backend": network}
+        self._pool = httpcore.HTTPProxy(**_read_proxy(proxy), **kept) if proxy else httpcore.ConnectionPool(**kept)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request.
+
+        Raises:
+            OutgoingRefused: It may not go where it wants to.
+        """
+        _check(self._rules, request, has_proxy=self._has_proxy)
+        ends_at = time.monotonic() + self._bounds.max_seconds
+        with translate_errors(), ending_at(ends_at):
+            answer = self._pool.handle_request(_write(request))
+        assert isinstance(answer.stream, Iterable)
+        headers = drop_nameless(httpx.Headers(answer.headers))
+        stream = BoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
+        return httpx.Response(
+            answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+
+class AsyncGuardedTransport(httpx.AsyncBaseTransport):
+    """Sends requests from an event loop."""
+
+    def __init__(
+        self, rules: OutgoingRules, bounds: AnswerBounds, tls: ssl.SSLContext, proxy: str | None = None
+    ) -> None:
+        """Open a pool of connections, as `GuardedTransport` does."""
+        self._rules, self._bounds, self._has_proxy = rules, bounds, proxy is not None
+        network = AsyncCheckedNetwork(None if proxy else rules)
+        kept: dict[str, Any] = {**_POOL, "ssl_context": tls, "network_backend": network}
+        self._pool = (
+            httpcore.AsyncHTTPProxy(**_read_proxy(proxy), **kept) if proxy else httpcore.AsyncConnectionPool(**kept)
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request.
+
+        Raises:
+            OutgoingRefused: It may not go where it wants to.
+        """
+        _check(self._rules, request, has_proxy=self._has_proxy)
+        ends_at = time.monotonic() + self._bounds.max_seconds
+        with translate_errors(), ending_at(ends_at):
+            answer = await self._pool.handle_async_request(_write(request))
+        assert isinstance(answer.stream, AsyncIterable)
+        headers = drop_nameless(httpx.Headers(answer.headers))
+        stream = AsyncBoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
+        return httpx.Response(
+            answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._pool.aclose()
+
+
+def _check(rules: OutgoingRules, request: httpx.Request, *, has_proxy: bool) -> None:
+    rules.check_url(request.url)
+    if has_proxy:
+        rules.check_name(request.url)
+
+
+def _read_proxy(text: str) -> dict[str, Any]:
+    """Return the proxy's address and credentials from its URL, as the pool expects them."""
+    proxy = httpx.Proxy(text)
+    return {"proxy_url": str(proxy.url), "proxy_auth": proxy.raw_auth}
+
+
+def _write(request: httpx.Request) -> httpcore.Request:
+    url = request.url
+    return httpcore.Request(
+        method=request.method,
+        url=httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        headers=request.headers.raw,
+        content=request.stream,
+        extensions=request.extensions,
+    )
+
 
 # What would lead around the guard, or has no meaning for it.
 _NOT_OURS = frozenset(("transport", "mounts", "proxy", "trust_env", "http1", "http2", "limits", "cert"))

@@ -1,16 +1,130 @@
 """Let the workers of one server ask each other, through their supervisor."""
 
 import asyncio
+import json
 import logging
 import socket
+import struct
 import threading
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.features.telemetry.count_file import CountFile, add_counts
-from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, RELOADED, TAKE, Answers
-from sidecall.server.message_line import Message, MessageLine
+from sidecall.kernel.lifecycle import DISCARD, PREPARE, RELOAD, RELOADED, TAKE, Answers, Counts, Handler
+
+_HEAD = struct.Struct("!I")
+
+Message = dict[str, Any]
+
+
+class MessageLine:
+    """One end of a socket pair; messages are JSON objects behind their length.
+
+    Numbers may be no numbers (NaN), which JSON of others does not have.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        """Take one end, which is closed with the line."""
+        self._sock = sock
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+
+    async def open(self) -> None:
+        """Begin, on the running loop."""
+        self._reader, self._writer = await asyncio.open_connection(sock=self._sock)
+
+    async def send(self, message: Message) -> None:
+        """Send a message; it is lost where the other end is gone."""
+        if self._writer is None:
+            return
+        body = json.dumps(message).encode()
+        with suppress(OSError):
+            self._writer.write(_HEAD.pack(len(body)) + body)
+            await self._writer.drain()
+
+    async def messages(self) -> AsyncIterator[Message]:
+        """Yield what comes, until the other end is gone."""
+        assert self._reader is not None
+        with suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                (size,) = _HEAD.unpack(await self._reader.readexactly(_HEAD.size))
+                yield json.loads(await self._reader.readexactly(size))
+
+    def close(self) -> None:
+        """End it."""
+        if self._writer is not None:
+            self._writer.close()
+        else:
+            self._sock.close()
+
+
+class WorkerLink:
+    """Peers of a worker, reached through the supervisor.
+
+    What is asked before there is a handler waits for it: the worker is still starting.
+    """
+
+    def __init__(self, sock: socket.socket, counts: Counts) -> None:
+        """Take the worker's end of the line, and where its counts outlive it."""
+        self.counts = counts
+        self._line = MessageLine(sock)
+        self._handlers: dict[str, Handler] = {}
+        self._has_handlers = asyncio.Event()
+        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._number = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def handle(self, handlers: dict[str, Handler]) -> None:
+        """Answer questions about these topics from now on."""
+        self._handlers.update(handlers)
+        self._has_handlers.set()
+
+    async def open(self) -> None:
+        """Begin to listen, on the running loop."""
+        await self._line.open()
+        self._spawn(self._listen())
+
+    def close(self) -> None:
+        """Ask and answer no more."""
+        for task in self._tasks:
+            task.cancel()
+        self._line.close()
+
+    async def ask(self, topic: str, payload: Any = None) -> Any:
+        """Ask all workers, and return what the supervisor has gathered.
+
+        Raises:
+            ConnectionError: The supervisor is gone.
+        """
+        self._number += 1
+        answer = self._asked[self._number] = asyncio.get_running_loop().create_future()
+        await self._line.send({"ask": self._number, "topic": topic, "payload": payload})
+        return await answer
+
+    def _spawn(self, work: Any) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _listen(self) -> None:
+        try:
+            async for message in self._line.messages():
+                if "do" in message:
+                    self._spawn(self._do(message))
+                elif (answer := self._asked.pop(message["answer"], None)) is not None and not answer.done():
+                    answer.set_result(message["value"])
+        finally:
+            for answer in self._asked.values():
+                if not answer.done():
+                    answer.set_exception(ConnectionError("The supervisor of the workers is gone."))
+
+    async def _do(self, message: Message) -> None:
+        await self._has_handlers.wait()
+        value = await self._handlers[message["topic"]](message["payload"])
+        await self._line.send({"done": message["do"], "value": value})
+
 
 logger = logging.getLogger("sidecall")
 

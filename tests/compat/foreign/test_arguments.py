@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator, v1
 
-from sidecall.compat.foreign.arguments import PassThroughArgsSchema, make_pass_through
+from sidecall.compat.foreign.langchain import PassThroughArgsSchema, make_pass_through
 from sidecall.kernel.core.errors import InvalidArguments, InvalidToolOption
 
 

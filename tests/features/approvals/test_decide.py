@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, ToolContext, ToolException, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval

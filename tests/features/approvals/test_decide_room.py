@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sidecall import tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import Overloaded

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.contents.text_lines import MOST_CHARACTERS, Excerpt, LineRange, cut_lines, find_lines
+from sidecall.features.contents.excerpts import MOST_CHARACTERS, Excerpt, LineRange, cut_lines, find_lines
 
 LONG = "a" * 100_000
 

@@ -12,8 +12,7 @@ import asyncpg
 import pytest
 
 from sidecall import Registry, StructuredTool
-from sidecall.features.jobs import jobs, notice_handler
-from sidecall.features.jobs import reconciler as reconciler
+from sidecall.features.jobs import jobs, notice_handler, recovery
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
@@ -127,4 +126,4 @@ async def open_fleet(
 def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_LOOK", _NEVER)
     monkeypatch.setattr(notice_handler, "_LOOK", _NEVER)
-    monkeypatch.setattr(reconciler, "_PAUSE", _NEVER)
+    monkeypatch.setattr(recovery, "_PAUSE", _NEVER)

@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import tool
 from sidecall.features.calls.sql_store import SqlCalls
-from sidecall.features.jobs import reconciler as reconciler
+from sidecall.features.jobs import recovery
 from sidecall.features.jobs.submission import JobLimits, Submission
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
@@ -88,7 +88,7 @@ async def test_a_call_is_found_that_nobody_has_counted(
     server: Server, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The queue is counted again from time to time."""
-    monkeypatch.setattr(reconciler, "_SLOW_LOOK", 1.5)
+    monkeypatch.setattr(recovery, "_SLOW_LOOK", 1.5)
     record = CallRecord.of(CallRequest(ToolCall(name="go", args={}, id="1"), caller=Caller("eve")), "01")
     await SqlCalls(database).accept(record, Acceptance())
 

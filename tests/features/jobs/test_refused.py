@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sidecall import StructuredTool, tool
-from sidecall.features.jobs import sharing
-from sidecall.features.jobs.sharing import FairShare
+from sidecall.features.jobs import recovery
+from sidecall.features.jobs.recovery import FairShare
 from sidecall.features.jobs.submission import JobLimits
 from tests.features.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url
@@ -108,7 +108,7 @@ async def spread(
 @pytest.mark.usefixtures("_nobody_looks")
 async def test_calls_that_one_server_is_sent_run_at_all(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """About as many at each, each once; none is taken since others were slow."""
-    monkeypatch.setattr(sharing, "_LEFT", 5.0)
+    monkeypatch.setattr(recovery, "_LEFT", 5.0)
     found, ended = await spread(place, [(hold,)] * 3, lambda member, _: member.submit("hold"))
 
     assert (sum(found), max(found) <= 13, ended) == (30, True, {"succeeded": 30})

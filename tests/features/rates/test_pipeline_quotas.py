@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import Caller, Registry, tool
-from sidecall.composition.local_pipeline import build_pipeline
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import build_pipeline, default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.rates.quotas import Quotas

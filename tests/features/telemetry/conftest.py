@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, Registry
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import make_json_lines

@@ -11,7 +11,7 @@ import pytest
 from sidecall import InjectedState, ToolException, ToolMessage, tool
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
-from sidecall.kernel.core.current import CALL, get_request_keys
+from sidecall.kernel.core.origin import CALL, get_request_keys
 from tests.kit.calls import write_request
 from tests.kit.clients import MakeClient
 

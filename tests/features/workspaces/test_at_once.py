@@ -11,7 +11,7 @@ import pytest
 
 from sidecall.features.workspaces import claims
 from sidecall.features.workspaces.paths import WorkspaceError
-from sidecall.features.workspaces.sent import note_sent, read_sent
+from sidecall.features.workspaces.rest.files import note_sent, read_sent
 from sidecall.features.workspaces.workspaces import Workspaces
 
 _TIMES = 40

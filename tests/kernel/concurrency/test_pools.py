@@ -149,10 +149,10 @@ def _is_default_executor(node: ast.AST) -> bool:
 _OUTSIDE = {
     "app/sidecall/kernel/authoring/tool.py",
     "app/sidecall/compat/foreign/frameworks/agno.py",
-    "app/sidecall/compat/foreign/frameworks/strands_modules.py",
+    "app/sidecall/compat/foreign/frameworks/strands.py",
     "app/sidecall/features/remote_agents/cli.py",
     "app/sidecall/client/agents.py",
-    "app/sidecall/client/either.py",
+    "app/sidecall/client/remote.py",
     "app/sidecall/kernel/executors/process/inside/tool_process.py",
 }
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.concurrency.coroutines import CurrentTask, await_rest
+from sidecall.kernel.concurrency.coroutines import await_rest
+from sidecall.kernel.pipeline.execution.bounded import CurrentTask
 
 
 async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from sidecall.kernel.core.messages import ToolMessage, find_artifact, write_stored
+from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.to_json import to_plain, to_text, to_written
-from sidecall.kernel.json_data.written import WrittenJson
 
 
 class Colour(enum.StrEnum):

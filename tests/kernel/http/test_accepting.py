@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.kernel.http.accepting import EVENTS, JSON, names_events, wants_events, weigh
+from sidecall.kernel.http.preferences import EVENTS, JSON, names_events, wants_events, weigh
 from tests.features.mcp_server.messages import MODERN, write
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.clients import MakeClient

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
-from sidecall.kernel.http.streaming import PieceStream
+from sidecall.kernel.http.events import PieceStream
 from tests.kit.asgi import Peer, scope_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolException, ToolGuardrailFunctionOutput, ToolMessage, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.base import InlineExecutor

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedState, Registry, ToolGuardrailFunctionOutput, ToolMessage, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.core.invocation import CallRequest

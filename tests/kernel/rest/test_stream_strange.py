@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolContext, ToolGuardrailFunctionOutput, tool
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline

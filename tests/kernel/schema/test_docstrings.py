@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
-from sidecall.kernel.schema.docstring_sections.split import detect_style
 from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle
+from sidecall.kernel.schema.split_docstrings import detect_style
 
 GOOGLE = """Add numbers.
 

@@ -9,8 +9,7 @@ from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.schema import whole
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema
 from sidecall.kernel.schema.judge_json import compile_validator
-from sidecall.kernel.schema.mismatches import list_mismatches
-from sidecall.kernel.schema.parts import Whole
+from sidecall.kernel.schema.mismatches import Whole, list_mismatches
 
 _FORMS = [
     {

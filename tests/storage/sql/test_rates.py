@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.rates.quotas import SharedQuotas
-from sidecall.features.rates.sql_store import SqlRates
+from sidecall.features.rates.quotas import SharedQuotas, SqlRates
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnfit
 from sidecall.kernel.core.quota import Rate

@@ -21,7 +21,6 @@ _MODULES: Mapping[str, Any] = {
         "microsoft",
         "semantic_kernel",
         "strands",
-        "strands_modules",
     )
 }
 _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
@@ -58,18 +57,18 @@ def _find_module(module: ModuleType) -> Known | None:
     """Return the reader of a module that is a tool of Strands, or has some."""
     if "TOOL_SPEC" not in vars(module) and "strands" not in sys.modules:
         return None
-    modules = _MODULES["strands_modules"]
+    modules = _MODULES["strands"]
     is_tool = modules.is_module_tool(module)
     if modules.find_missing(module) is not None or not (is_tool or modules.list_own(module)):
         return None
-    return Known(modules.READER, is_group=True, is_module=is_tool)
+    return Known(modules.MODULE_READER, is_group=True, is_module=is_tool)
 
 
 def explain_module(module: ModuleType, it: str) -> str | None:
     """Explain why a module that is a tool of Strands is not offered where it was imported; None for other modules."""
     if "TOOL_SPEC" not in vars(module):
         return None
-    modules = _MODULES["strands_modules"]
+    modules = _MODULES["strands"]
     if not modules.is_module_tool(module):
         return None
     missing: str | None = modules.find_missing(module)

@@ -8,10 +8,9 @@ from pydantic_core import to_json
 
 from sidecall.kernel.http.authentication import WELL_KNOWN, Access
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 

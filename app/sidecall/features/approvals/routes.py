@@ -18,6 +18,8 @@ from sidecall.kernel.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
+    CallerDep,
+    DeadlineDep,
     LateRoute,
     keep_query,
     refuse_unknown_parameters,
@@ -31,7 +33,7 @@ from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
-from sidecall.kernel.rest.parts import CallerDep, DeadlineDep, Parts
+from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import Answer

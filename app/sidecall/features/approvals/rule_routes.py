@@ -11,6 +11,7 @@ from sidecall.kernel.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
+    CallerDep,
     LateRoute,
     refuse_unknown_parameters,
     write_link,
@@ -18,7 +19,6 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

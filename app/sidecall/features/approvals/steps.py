@@ -15,7 +15,7 @@ from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.execution.preview import make_preview, show_question
+from sidecall.kernel.pipeline.dry_run import make_preview, show_question
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
@@ -206,7 +206,10 @@ class ApproveInside:
 
 def describe_tool(tool: CompiledTool) -> AskedTool:
     """Describe a tool as a person is asked about it: its definition, and the hash of it."""
-    return AskedTool(hash_definition(tool), render_definition(tool))
+    known: AskedTool | None = tool.derived.get(describe_tool)
+    if known is None:
+        known = tool.derived[describe_tool] = AskedTool(hash_definition(tool), render_definition(tool))
+    return known
 
 
 async def ask_person(approvals: Approvals, invocation: Invocation, preview: Preview) -> ApprovalRecord:

@@ -13,13 +13,13 @@ from sidecall.kernel.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
+    CallerDep,
     LateRoute,
     keep_query,
     refuse_unknown_parameters,
     write_link,
 )
 from sidecall.kernel.rest.openapi import describe_page
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

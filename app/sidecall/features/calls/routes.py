@@ -21,10 +21,12 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ
-from sidecall.kernel.http.events import MEDIA_TYPE
+from sidecall.kernel.http.events import MEDIA_TYPE, PieceStream
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     WHOLE_NUMBER,
+    CallerDep,
+    ContextDep,
     LateRoute,
     keep_query,
     must_be_of_link,
@@ -33,12 +35,10 @@ from sidecall.kernel.http.parameters import (
 )
 from sidecall.kernel.http.preferences import PREFER, read_preferences
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.streaming import PieceStream
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
-from sidecall.kernel.rest.parts import CallerDep, ContextDep
 from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
 

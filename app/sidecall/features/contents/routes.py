@@ -16,11 +16,11 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.http.body import read_bytes
 from sidecall.kernel.http.events import InPieces
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import CallerDep, ContextDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.ports.contents import KeptContent, is_media_type
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
-from sidecall.kernel.rest.parts import CallerDep, ContextDep, has
+from sidecall.kernel.rest.parts import has
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic_core import to_json
 
 from sidecall.features.calls.routes import FromCall
-from sidecall.features.conversations.forms import ConversationStory, ListedConversation
-from sidecall.features.conversations.story import list_page, tell_story
+from sidecall.features.conversations.story import ConversationStory, ListedConversation, list_page, tell_story
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
     WHOLE_NUMBER,
+    CallerDep,
     LateRoute,
     is_readable,
     must_be_of_link,
@@ -22,7 +22,6 @@ from sidecall.kernel.http.parameters import (
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
 from sidecall.kernel.rest.openapi import describe_page
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["conversations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

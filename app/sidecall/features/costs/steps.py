@@ -1,24 +1,158 @@
 """Keep calls within budgets: take what they may cost before they run, and count what they have cost at their end."""
 
 import asyncio
+import functools
+import inspect
+import math
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
-from sidecall.features.costs.adding import AddingTools
-from sidecall.features.costs.budgets import Budget, BudgetAction
-from sidecall.features.costs.refusal import Shortage, refuse
+from sidecall.features.costs.budgets import Budget, BudgetAction, Window
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
-from sidecall.kernel.core.cost import read_amount, to_billionths
+from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, write_amount
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.pipeline.execution.preview import make_preview
+from sidecall.kernel.pipeline.dry_run import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.stores import Approvals
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """What a budget lacks for a call: `spent` and `price` are billionths, `now` is in seconds since 1970."""
+
+    budget: Budget
+    window: Window
+    spent: int
+    price: int
+    now: float
+
+    @property
+    def retry_after(self) -> int:
+        """Whole seconds until the budget begins anew, at least 1."""
+        return max(1, math.ceil(self.window.ends_at - self.now))
+
+    @property
+    def renewed_at(self) -> str:
+        """When that is, in UTC."""
+        return datetime.fromtimestamp(self.window.ends_at, UTC).isoformat().replace("+00:00", "Z")
+
+    @property
+    def reason(self) -> str:
+        """What is lacking, in a sentence or two."""
+        budget = self.budget
+        whole = f"The budget of one {budget.owner} is {write_amount(budget.most)} per {budget.unit}"
+        if self.spent >= budget.most:
+            return f"{whole}, and it is used up: {write_amount(self.spent)} spent."
+        left = write_amount(budget.most - self.spent)
+        return f"{whole}, and {left} are left. This call costs {write_amount(self.price)}."
+
+
+def refuse(shortage: Shortage) -> BudgetSpent:
+    """Make the error of a call for which a budget has nothing left."""
+    budget = shortage.budget
+    told: dict[str, Any] = {"per": budget.owner, "time": budget.unit, "most": to_number(budget.most)}
+    told |= {"spent": to_number(shortage.spent), "renewed_at": shortage.renewed_at}
+    again = f"It is possible again at {shortage.renewed_at}, in {shortage.retry_after} s."
+    if shortage.price > budget.most:
+        again = "That is more than the whole budget."
+    return BudgetSpent(shortage.reason, again, retry_after=shortage.retry_after, budget=told)
+
+
+_ADD = "add_cost"
+# Parts of one tool that are looked at. One that has more counts as one that adds.
+_MOST = 1000
+
+
+class AddingTools:
+    """Know the tools without a `cost` whose calls need a budget; others are free until a call of theirs adds something.
+
+    Their code is looked at once. What it calls in other modules is not: there the first call that adds tells.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[CompiledTool, bool]] = {}
+
+    def adds(self, tool: CompiledTool) -> bool:
+        """Return whether a call of this tool may add to its cost."""
+        known, adds = self._known.get(tool.name, (None, False))
+        if known is not tool:
+            adds = _mentions(tool)
+            self._known[tool.name] = tool, adds
+        return adds
+
+    def note(self, tool: CompiledTool) -> None:
+        """Note that a call has added something; in any thread."""
+        self._known[tool.name] = tool, True
+
+
+def _mentions(tool: CompiledTool) -> bool:
+    guardrails: tuple[Any, ...] = (*tool.options.tool_input_guardrails, *tool.options.tool_output_guardrails)
+    left: list[Any] = [tool.function, *(guardrail.guardrail_function for guardrail in guardrails)]
+    seen: set[int] = set()
+    while left:
+        found = left.pop()
+        if id(found) in seen:
+            continue
+        seen.add(id(found))
+        if len(seen) > _MOST:
+            return True
+        if not isinstance(found, FunctionType):
+            left += _list_parts(found)
+        elif _ADD in (names := set(_list_names(found.__code__))):
+            return True
+        else:
+            left += _list_callees(found, names)
+    return False
+
+
+def _list_parts(found: Any) -> list[Any]:
+    """List what an object that is no function runs when it is called, as far as its own module says it."""
+    if isinstance(found, functools.partial):
+        return [found.func, *found.args, *found.keywords.values()]
+    if isinstance(found, MethodType):
+        return [found.__func__, type(found.__self__)]
+    if isinstance(found, type):
+        return [inspect.unwrap(value) for value in vars(found).values() if isinstance(value, FunctionType)]
+    return []
+
+
+def _list_names(code: CodeType) -> Iterator[str]:
+    """List the names and texts in a function, and in those that it makes."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _list_names(constant)
+        elif isinstance(constant, str):
+            yield constant
+
+
+def _list_callees(function: FunctionType, names: set[str]) -> list[Any]:
+    """List what a function may call: in its own module, in the functions around it, and what it wraps."""
+    module = function.__module__
+    found = [value for name in names if (value := function.__globals__.get(name)) is not None]
+    callees = [value for value in found if getattr(value, "__module__", None) == module]
+    cells = (cell.cell_contents for cell in function.__closure__ or () if _is_full(cell))
+    callees += [value if callable(value) else type(value) for value in cells if not isinstance(value, ModuleType)]
+    wrapped = getattr(function, "__wrapped__", None)
+    return callees if wrapped is None else [*callees, wrapped]
+
+
+def _is_full(cell: Any) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
 
 # Parameters whose values know the call, so that the tool may add to its cost.
 _KNOWING = frozenset(("tool_context", "made"))

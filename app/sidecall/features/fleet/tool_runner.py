@@ -12,9 +12,9 @@ from typing import Any
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.sandbox.late import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
-from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.inside.tool_process import open_call, write_record

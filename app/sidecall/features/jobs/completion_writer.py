@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from sidecall.features.calls.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
-from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.rules import Decided

@@ -17,7 +17,7 @@ from sidecall.features.calls.sql_store import MakeAnswer, SqlCalls
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.sql_store import SqlSecrets
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds, StoreKind
-from sidecall.features.rates.sql_store import SqlRates
+from sidecall.features.rates.quotas import SqlRates
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database

@@ -15,10 +15,9 @@ from sidecall.kernel.core.overload import PartUnavailable
 from sidecall.kernel.core.scopes import OPERATE
 from sidecall.kernel.http.body import parse_body, read_body
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_problems, json_body
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

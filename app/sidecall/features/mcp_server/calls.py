@@ -87,7 +87,7 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
     finally:
         if parts.results.shares:
             parts.results.release(exchange.holder)
-    return await _write(parts, answer, message.meta)
+    return await _write(parts, tool, answer, message.meta)
 
 
 def _find_misplaced(tool: CompiledTool | None, params: Mapping[str, Any], caller: Caller) -> str | None:
@@ -97,7 +97,9 @@ def _find_misplaced(tool: CompiledTool | None, params: Mapping[str, Any], caller
 
 
 def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | None) -> CallRequest:
-    name, args = message.params.get("name"), read_object(message.params.get("arguments"))
+    name, args = message.params.get("name"), message.params.get("arguments")
+    if type(args) is not dict:
+        args = read_object(args)
     if type(name) is not str or not (args is None or type(args) is dict):
         raise RpcError(INVALID_PARAMS, "`name` has to be a text, and `arguments` an object.")
     if not args and (misplaced := _find_misplaced(tool, message.params, exchange.caller)) is not None:
@@ -177,7 +179,7 @@ _SHORT = 64 * 1024
 _SINGLE = frozenset((int, float, bool, type(None)))
 
 
-async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
+async def _write(parts: McpParts, tool: CompiledTool | None, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
     told, value = message.response_metadata, find_value(message)
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
@@ -185,11 +187,13 @@ async def _write(parts: McpParts, message: ToolMessage, asked: Mapping[str, Any]
     is_text = type(message.content) is str and (type(value) in _SINGLE or value is ABSENT or value is message.content)
     is_short = is_text and len(message.content) < _SHORT and more is None
     if not is_short and (is_bulky(message) or is_long(value)):
-        return await parts.results.make(partial(_make_result, parts, message, value, more))
-    return to_json(_make_result(parts, message, value, more))
+        return await parts.results.make(partial(_make_result, tool, message, value, more))
+    return to_json(_make_result(tool, message, value, more))
 
 
-def _make_result(parts: McpParts, message: ToolMessage, value: Any, asked: Mapping[str, Any] | None) -> dict[str, Any]:
+def _make_result(
+    tool: CompiledTool | None, message: ToolMessage, value: Any, asked: Mapping[str, Any] | None
+) -> dict[str, Any]:
     result: dict[str, Any] = {
         "content": write_blocks(message),
         "isError": message.status == "error",
@@ -199,13 +203,12 @@ def _make_result(parts: McpParts, message: ToolMessage, value: Any, asked: Mappi
     if asked is not None:
         told = {"id": message.id, **message.response_metadata}
         result["_meta"] = write_meta(asked, told, find_artifact(message))
-    _add_value(parts, message, value, result)
+    _add_value(tool, message, value, result)
     return result
 
 
-def _add_value(parts: McpParts, message: ToolMessage, value: Any, result: dict[str, Any]) -> None:
+def _add_value(tool: CompiledTool | None, message: ToolMessage, value: Any, result: dict[str, Any]) -> None:
     """Add the structured value that the text contains; a tool with an output schema must have one."""
-    tool = parts.registry.get(message.name or "")
     results = None if tool is None else tool.results
     if value is not ABSENT:
         result["structuredContent"] = value if results is None else results.wrap(value)

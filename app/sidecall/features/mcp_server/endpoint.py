@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from sidecall.features.mcp_server.parts import Exchange, McpParts
@@ -25,13 +25,14 @@ from sidecall.features.mcp_server.revisions import (
 )
 from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
+from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.accepting import EVENTS, names_events, weigh
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain
 from sidecall.kernel.http.context import make_context
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply, take_body
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
+from sidecall.kernel.http.plain_requests import receive_json
+from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 from sidecall.kernel.http.quota_headers import quota_headers
 
@@ -107,8 +108,7 @@ class McpEndpoint:
         message: RpcMessage | None = None
         session: Session | None = None
         try:
-            body = _take_body(scope, receive, self._parts.bounds)
-            message = _read_message(await self._read(scope, receive) if body is None else body)
+            message = parse_message(await receive_json(scope, receive, self._parts.bounds))
             _refuse_repeated(scope)
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
@@ -116,6 +116,9 @@ class McpEndpoint:
             return
         except RpcError as error:
             await send_reply(_refuse(error, message), scope, send)
+            return
+        except MalformedJSON as error:
+            await send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
             return
         except RequestError as error:
             await problems.refuse(scope, receive, send, error)
@@ -129,12 +132,6 @@ class McpEndpoint:
             await listen_to_changes(self._parts, message, scope, receive, send)
         else:
             await self._choose_answer(message, modern, session, _Channel(scope, receive, send))
-
-    async def _read(self, scope: Scope, receive: Receive) -> bytes:
-        bounds = self._parts.bounds
-        if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-            return await read_plain(receive, bounds)
-        return await read_body(Request(scope, receive), bounds)
 
     def _choose_answer(
         self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
@@ -182,14 +179,17 @@ class McpEndpoint:
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
         headers: Mapping[str, str] = NO_HEADERS
-        gate, name = self._parts.pipeline.gate, message.tool_name
-        is_counted = gate.counts(None if name is None else self._parts.registry.get(name))
-        if is_counted and (quotas := gate.quotas_of(exchange.caller, name)):
-            headers = quota_headers(quotas)
+        if self._parts.pipeline.gate.has_rate or self._parts.registry.has_rates:
+            headers = self._write_quotas(message.tool_name, exchange.caller)
         if message.method == "initialize" and self._parts.sessions is not None:
             session_id = self._parts.sessions.begin(exchange.caller)
             headers = headers if session_id is None else {**headers, HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
+
+    def _write_quotas(self, name: str | None, caller: Caller) -> Mapping[str, str]:
+        gate = self._parts.pipeline.gate
+        tool = None if name is None else self._parts.registry.get(name)
+        return quota_headers(gate.quotas_of(caller, name)) if gate.counts(tool) else NO_HEADERS
 
     async def _break_off(self, live: StreamableAnswer, message: RpcMessage, modern: bool, way: _Channel) -> bool:
         """End an answer that was cancelled, whose reader was too slow, or whose server is stopping.
@@ -204,19 +204,6 @@ class McpEndpoint:
         elif is_ours:
             await send_reply(_refuse(error, message, is_modern=modern), way.scope, way.send)
         return is_ours
-
-
-def _take_body(scope: Scope, receive: Receive, bounds: Bounds) -> bytes | None:
-    """Return a body that is here already, as most are."""
-    body = take_body(receive) if is_plain(scope[HEADERS], len(scope["headers"]), bounds) else None
-    return None if body is None else bounds.hold(body)
-
-
-def _read_message(body: bytes) -> RpcMessage:
-    try:
-        return parse_message(parse_body(body))
-    except MalformedJSON as error:
-        raise RpcError(PARSE_ERROR, error.message, status=400) from None
 
 
 def _refuse_repeated(scope: Scope) -> None:

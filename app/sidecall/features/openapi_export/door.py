@@ -12,13 +12,13 @@ from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.http.body import parse_body
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.disconnect import DisconnectSweep
+from sidecall.kernel.http.context import DisconnectSweep, RequestContext
 from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
+from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.http.preferences import PLAIN
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
-from sidecall.kernel.rest.shortcuts import REMEMBERING, SHOWN_CONTEXT, begin_context, with_body, without
+from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -31,16 +31,15 @@ else:
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcut of calls that wait for their end, and have their context in no header."""
-    sweep, find_work = DisconnectSweep(), cache(lambda: _answers.answer_operation)
+    find_work = cache(lambda: _answers.answer_operation)
 
-    def answer(scope: Scope, receive: Receive, body: bytes) -> Reply | Awaitable[Reply]:
-        context = begin_context(scope, receive, sweep)
-        request = make_request(parts, scope["path_params"]["name"], parts.bounds.hold(body), context)
+    def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
+        request = make_request(parts, scope["path_params"]["name"], body, context)
         came: Reply | Awaitable[Reply]
         _, came = context.begin_while_present(find_work()(parts, scope, request, PLAIN))
         return came
 
-    return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, answer))}
+    return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, DisconnectSweep(), answer))}
 
 
 def make_request(

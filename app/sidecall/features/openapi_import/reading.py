@@ -8,8 +8,8 @@ from typing import Any
 from pydantic_core import from_json
 
 from sidecall.features.openapi_import.yaml_text import load_yaml
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.json_data.text import pause_collector
 
 _VERSION = re.compile(r"3\.[012](\.\d+)?(-\S*)?")
 _URL = re.compile(r"https?://", re.I)

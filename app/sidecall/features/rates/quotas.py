@@ -1,6 +1,7 @@
-"""Count the calls of each caller, and those of each tool with a rate, in memory."""
+"""Count the calls of each caller, and those of each tool with a rate: in memory, or for all servers of a database."""
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections import OrderedDict
@@ -13,6 +14,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import QuotaExceeded, StoreUnavailable
 from sidecall.kernel.core.quota import CALLS, NANO, Lease, Quota, Rate, SharedCount
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.storage.database import Database
 
 # Callers that are tracked, most recent first; a caller that is dropped starts over. As many are tracked for tools with
 # a rate.
@@ -211,3 +213,31 @@ class SharedQuotas(Quotas):
         if held is None or now < held.alone_until:
             return super()._left(key, rate)
         return make_quota(key, rate, held.left_to_wait(now), held.granted)
+
+
+class SqlRates:
+    """Keep of each key the moment when all its calls are back."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def lease(self, key: str, rate: Rate, wanted: int) -> Lease:
+        """Grant a server up to so many calls of a key; none if none are left.
+
+        Raises:
+            StoreUnavailable: The database is unavailable.
+        """
+        # By hash, since no database takes every text that may be a name.
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+        row = await self._database.write("lease_calls", digest, rate.share, rate.calls, wanted)
+        if row is None:
+            raise StoreUnavailable
+        return Lease(row[1], row[2])
+
+    async def forget(self) -> None:
+        """Delete rows whose limit is fully restored.
+
+        Raises:
+            StoreUnavailable: The database is unavailable.
+        """
+        await self._database.write("forget_call_rates")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.history.no_history import NoHistory
-from sidecall.features.jobs.reconciler import JobLoad
+from sidecall.features.jobs.recovery import JobLoad
 from sidecall.features.ledger.ledger import StoreKind
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.status.operation import Operation

@@ -13,9 +13,9 @@ from sidecall.features.telemetry.lines import CallLines
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.features.telemetry.tally import Tally
 from sidecall.features.telemetry.writer import redirect_streams
-from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import CallRefused
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered

@@ -20,12 +20,11 @@ from sidecall.features.telemetry.redact import (
 )
 from sidecall.features.telemetry.writer import LineHandler, LineWriter, find_writer
 from sidecall.kernel.core.context import ANONYMOUS, CallOrigin, cut_id
-from sidecall.kernel.core.current import CALL, name_origin
 from sidecall.kernel.core.errors import (
     MissingContext,
 )
 from sidecall.kernel.core.invocation import CallRequest, Invocation, find_cost
-from sidecall.kernel.core.origin import REQUEST_ID, find_origin, get_origin
+from sidecall.kernel.core.origin import CALL, REQUEST_ID, find_origin, get_origin, name_origin
 from sidecall.kernel.pipeline.failure_log import make_call_keys, make_caller_key, make_duration_key
 
 logger = logging.getLogger("sidecall")

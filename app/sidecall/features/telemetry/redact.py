@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any
 
 from sidecall.kernel.core.context import cut_id
-from sidecall.kernel.core.current import get_mask, get_request_keys
 from sidecall.kernel.core.log_text import format_error, join_traceback, shorten
+from sidecall.kernel.core.origin import get_mask, get_request_keys
 
 REDACTED = "[redacted]"
 

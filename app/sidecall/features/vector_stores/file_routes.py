@@ -17,10 +17,10 @@ from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import read_bytes
 from sidecall.kernel.http.events import InPieces
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, has
+from sidecall.kernel.rest.parts import has
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -27,10 +27,9 @@ from sidecall.features.vector_stores.shown import (
 )
 from sidecall.kernel.core.errors import InvalidParameter, ToolException
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
-from sidecall.kernel.rest.parts import CallerDep
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

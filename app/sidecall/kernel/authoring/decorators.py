@@ -4,9 +4,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, overload
 
-from sidecall.kernel.authoring.libraries import ADOPTION, REFUSAL
 from sidecall.kernel.authoring.spellings import rename_options
-from sidecall.kernel.authoring.structured import StructuredTool, Tool
+from sidecall.kernel.authoring.structured import ADOPTION, REFUSAL, StructuredTool, Tool
 from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
 from sidecall.kernel.core.errors import InvalidToolOption
 

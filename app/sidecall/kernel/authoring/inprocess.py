@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, cast
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 from uuid_utils import uuid4
 
-from sidecall.kernel.authoring.outer import OUTER, Outer, find_outer, hold_configurable, inherit_config
 from sidecall.kernel.authoring.spellings import refuse_beside
 from sidecall.kernel.core.agents_errors import translate_failure
 from sidecall.kernel.core.callbacks import make_callback
@@ -25,10 +24,11 @@ from sidecall.kernel.core.errors import (
     ToolFailure,
 )
 from sidecall.kernel.core.held_context import read_context
-from sidecall.kernel.core.injection import leave_out
+from sidecall.kernel.core.injection import Supply, leave_out
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor
@@ -44,11 +44,55 @@ from sidecall.kernel.pipeline.run_callbacks import write_validation_error
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.runtime import RunnableConfig
+from sidecall.kernel.ports.runtime import RunnableConfig, make_config, make_configurable
 from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
 from sidecall.later import Provided, find_provider
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The call whose tool makes the current one, and the config that LangChain would pass on to it."""
+
+    request: CallRequest
+    config: RunnableConfig
+
+
+# The one in this process; of a call that is served CALL knows.
+OUTER: ContextVar[Outer | None] = ContextVar("sidecall_outer_call", default=None)
+
+
+def find_outer() -> Outer | None:
+    """Return the enclosing tool call, in a server or in this process."""
+    served = CALL.get()
+    known = OUTER.get()
+    if known is not None or served is None:
+        return known
+    request = served.request
+    return Outer(request, {"configurable": make_configurable(request.headers, request.context)})
+
+
+def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableConfig:
+    """Add to a config the entries of the outer call's config that it lacks, as LangChain does."""
+    given = {name: value for name, value in config.items() if value is not None}
+    return cast("RunnableConfig", {**({} if outer is None else outer.config), **given})
+
+
+def hold_configurable(tool: CompiledTool, configurable: Mapping[str, Any]) -> CompiledTool:
+    """Return the tool with this `configurable` in its RunnableConfig, for a tool without its own `context`."""
+    if not any(it.make is make_config for it in tool.injections):
+        return tool
+
+    def make(supply: Supply) -> RunnableConfig:
+        made = make_config(supply)
+        return {**made, "configurable": {**made.get("configurable", {}), **configurable}}
+
+    return replace(
+        tool,
+        injections=tuple(replace(it, make=make) if it.make is make_config else it for it in tool.injections),
+    )
+
 
 # What features add to calls; none are there where only the kernel is.
 _with_features = Provided("stages")

@@ -4,13 +4,12 @@ import functools
 import inspect
 import operator
 import sys
-from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, Self, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, PrivateAttr
 
-from sidecall.kernel.authoring.libraries import REFUSAL
 from sidecall.kernel.authoring.overrides import (
     bind,
     find_missing_owner,
@@ -23,11 +22,46 @@ from sidecall.kernel.authoring.overrides import (
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.kernel.schema.authored.classes import find_class_fault
+from sidecall.kernel.schema.author_mistakes import find_class_fault
 from sidecall.kernel.schema.injections import plan_injections
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import find_source, read_signature, unwrap
 from sidecall.kernel.schema.single_input import SingleInputArgsSchema, refuse_many
+from sidecall.later import Provided
+
+
+class Adoption(Protocol):
+    """Makes tools of those of other libraries."""
+
+    def adopt(self, thing: Any, name: str | None, options: Mapping[str, Any]) -> Any:
+        """Make a tool from another library's tool or a runnable; None for anything else.
+
+        Raises:
+            DefinitionError: It cannot be offered.
+        """
+
+
+class Refusal(Protocol):
+    """Refuses tools of other libraries where a function is wanted."""
+
+    def refuse_elsewhere(self, thing: Any, *, is_described: bool = False) -> None:
+        """Refuse a tool of another library that is about to be made a tool here.
+
+        Raises:
+            InvalidToolOption: It is one, and that cannot be right.
+        """
+
+
+class _KnowsNone:
+    def adopt(self, _thing: Any, _name: str | None, _options: Mapping[str, Any]) -> None:
+        return None
+
+    def refuse_elsewhere(self, _thing: Any, *, is_described: bool = False) -> None:
+        del is_described
+
+
+ADOPTION = cast("Adoption", Provided("adoption", _KnowsNone()))
+REFUSAL = cast("Refusal", Provided("refusal", _KnowsNone()))
 
 
 class StructuredTool(BaseTool):

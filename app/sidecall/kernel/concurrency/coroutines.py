@@ -4,7 +4,6 @@ import asyncio
 import types
 from collections.abc import Awaitable, Coroutine, Generator, Iterable
 from contextvars import Context
-from threading import get_ident
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -43,28 +42,6 @@ def cancel_from_outside(task: asyncio.Future[Any]) -> None:
     Code inside may cancel tasks too; the two are told apart by their context variables, so this runs with none.
     """
     Context().run(task.cancel)
-
-
-class CurrentTask:
-    """Find the current task of an event loop at the cost of a function call.
-
-    In Python 3.11 asking for the running loop is a system call. A loop that was seen in this thread before and has a
-    running task must be the one, since only one loop runs in a thread at a time.
-    """
-
-    def __init__(self) -> None:
-        """Begin without a known loop."""
-        self._met: tuple[int, asyncio.AbstractEventLoop] | None = None
-
-    def find(self) -> asyncio.Task[Any]:
-        """Return the current task."""
-        met = self._met
-        task = None if met is None or met[0] != get_ident() else asyncio.current_task(met[1])
-        if task is None:
-            task = asyncio.current_task()
-            assert task is not None
-            self._met = get_ident(), task.get_loop()
-        return task
 
 
 class WouldWait(RuntimeError):

@@ -11,9 +11,9 @@ from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
+from sidecall.kernel.json_data.bulk import is_written
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
-from sidecall.kernel.json_data.written import is_written
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -17,7 +17,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.origin import find_origin
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.kernel.ports.workspaces import name_conversation
+from sidecall.kernel.ports.workspaces import FIELD, HEADER, name_conversation
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
 _DEEPEST = 200
@@ -144,7 +144,8 @@ class CallRecord(BaseModel, defer_build=True):
     @property
     def origin(self) -> CallOrigin:
         """What the call belongs to."""
-        named = name_conversation(self.headers, self.context) if self.headers or self.context else None
+        is_named = FIELD in self.context or HEADER in self.headers
+        named = name_conversation(self.headers, self.context) if is_named else None
         return CallOrigin(named, self.trace_id, self.request_id)
 
     @field_serializer("caller")

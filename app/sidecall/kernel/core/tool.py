@@ -140,6 +140,7 @@ class CompiledTool:
     are the MCP headers that repeat an argument, with its path. `is_own` says that it is the server's own, which no
     toolset excludes. `results` is None without an output schema. `says_values` says that its contents carry another
     server's values, which are passed on unchanged. `is_available` says whether there is a place just now that runs it.
+    `derived` keeps what others have worked out of it.
     """
 
     name: str
@@ -165,6 +166,7 @@ class CompiledTool:
     results: ResultSchema | None = None
     says_values: bool = False
     is_available: bool = True
+    derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def sandbox_use(self) -> SandboxUse | None:

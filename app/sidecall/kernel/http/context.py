@@ -1,19 +1,145 @@
-"""The context of a request besides its body: built once, and passed on."""
+"""The context of a request besides its body, built once, and whether its client is still connected."""
 
+import asyncio
 from collections.abc import Collection, Coroutine, Mapping
+from contextvars import Context
 from typing import Any, TypeVar
 
 from msgspec import Struct, field
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
+from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 
 T = TypeVar("T")
+
+# Seconds. Most calls are over by then, and never need to be watched.
+LET_BE = 0.05
+
+
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client disconnects; its body must have been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class DisconnectSweep:
+    """Starts many listeners together, each after one or two rounds, since a timer for each costs more."""
+
+    __slots__ = ("_due", "_fresh", "_loop")
+
+    def __init__(self) -> None:
+        self._fresh: set[DisconnectListener] = set()
+        self._due: set[DisconnectListener] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def add(self, listener: "DisconnectListener", loop: asyncio.AbstractEventLoop) -> bool:
+        """Start a listener later; return False while another event loop has listeners."""
+        if loop is not self._loop:
+            if self._loop is not None and not self._loop.is_closed():
+                return False
+            self._fresh.clear()
+            self._due.clear()
+            self._plan(loop)
+        self._fresh.add(listener)
+        return True
+
+    def discard(self, listener: "DisconnectListener") -> None:
+        """Remove a listener, whether it has started or not."""
+        self._fresh.discard(listener)
+        self._due.discard(listener)
+
+    def _go_round(self) -> None:
+        beginning, self._due, self._fresh = self._due, self._fresh, set()
+        for listener in beginning:
+            listener.start()
+        loop, self._loop = self._loop, None
+        if self._due and loop is not None:
+            self._plan(loop)
+
+    def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        # Of no request's context: a round belongs to none, and would keep what hangs on it.
+        loop.call_later(LET_BE, self._go_round, context=Context())
+
+
+class DisconnectListener:
+    """Listens for the client's disconnect while its request is served; the body must have been read."""
+
+    __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
+
+    def __init__(self, receive: Receive, sweep: DisconnectSweep | None = None) -> None:
+        self._receive = receive
+        self._sweep = sweep
+        self._listener: asyncio.Task[None] | None = None
+        self._has_begun = self.is_gone = False
+
+    async def over(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do some work, but cancel it when the client disconnects.
+
+        Raises:
+            ClientDisconnect: It has.
+        """
+        is_done, came = self.begin(work)
+        result: T = came if is_done else await came
+        return result
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> tuple[bool, Any]:
+        """Begin work: return whether it is done, and its result, or else an awaitable for it.
+
+        Work that never waits cannot be interrupted, so no listener is started for it, nor a second one for a part of
+        other work.
+        """
+        if self._has_begun:
+            return False, work
+        self._has_begun = True
+        try:
+            awaited = work.send(None)
+        except StopIteration as done:
+            self._has_begun = False
+            return True, done.value
+        return False, self._over_rest(work, awaited)
+
+    async def _over_rest(self, work: Coroutine[Any, Any, T], awaited: Any) -> T:
+        task = asyncio.current_task()
+        assert task is not None  # since requests are served in tasks
+        loop = task.get_loop()
+        timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[Any] | None = task
+        if self._sweep is None or not self._sweep.add(self, loop):
+            timer = loop.call_later(LET_BE, self.start, context=Context())
+        try:
+            return await await_rest(work, awaited)
+        except asyncio.CancelledError:
+            if self.is_gone and self._task is not None and self._task.uncancel() == 0:
+                raise ClientDisconnect from None
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+            elif self._sweep is not None:
+                self._sweep.discard(self)
+            if self._listener is not None:
+                self._listener.cancel()
+            # A cancelled coroutine keeps its locals, and so this; the request and its answer must not wait for
+            # the collector, which seldom comes.
+            self._listener = self._task = None
+            self._has_begun = False
+
+    def start(self) -> None:
+        """Begin to listen, until the work is done."""
+        self._listener = asyncio.ensure_future(self._listen())
+
+    async def _listen(self) -> None:
+        await until_gone(self._receive)
+        self.is_gone = True
+        assert self._task is not None
+        cancel_from_outside(self._task)
 
 
 class BareHeaders(Headers):

@@ -1,18 +1,21 @@
-"""Server-sent events, and the queue of a client's events."""
+"""Server-sent events with the queue of a client's events, and other answers in pieces."""
 
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
 from fastapi import Response
 from pydantic_core import to_json
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
 from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.context import DisconnectListener
 from sidecall.kernel.json_data.to_json import write_plainly
 
 MEDIA_TYPE = "text/event-stream"
@@ -240,3 +243,44 @@ class InPieces(Response):
         for start in range(0, len(body) or 1, PIECE):
             piece, is_last = bytes(body[start : start + PIECE]), start + PIECE >= len(body)
             await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+
+
+class PieceStream(Response):
+    """A response of unknown length.
+
+    The framework's own leaves the producer to the garbage collector when the client disconnects, which may take long
+    and keeps everything it holds.
+    """
+
+    def __init__(
+        self,
+        pieces: AsyncGenerator[bytes],
+        first: bytes = b"",
+        *,
+        media_type: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take what makes the pieces, and the first one where it was made before, so that it could fail with a status.
+
+        The pieces are closed in any case.
+        """
+        super().__init__(media_type=media_type, headers=headers)
+        del self.headers["content-length"]
+        self._first = first
+        self._pieces = pieces
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Send each piece once the one before is on its way."""
+        with suppress(ClientDisconnect):  # Nobody is left to be told.
+            await DisconnectListener(receive).over(self._send(send))
+
+    async def _send(self, send: Send) -> None:
+        async with aclosing(self._pieces) as pieces:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            first, self._first = self._first, b""
+            if first:
+                await send({"type": "http.response.body", "body": first, "more_body": True})
+                del first
+            async for piece in pieces:
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})

@@ -1,4 +1,6 @@
-"""Read query parameters, and lead to the next page. Unknown ones are refused: a misspelled one must not be ignored.
+"""Read what routes get of a request: query parameters, caller, deadline and context; and lead to the next page.
+
+Unknown parameters are refused: a misspelled one must not be ignored.
 
 Numbers are accepted in their common forms only. Python also accepts others, such as `5_0` for 50.
 """
@@ -8,17 +10,23 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, get_args, get_origin
+from typing import Annotated, Any, get_args, get_origin
 from urllib.parse import unquote_to_bytes, urlencode
 
-from fastapi import Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 from starlette.routing import compile_path, get_name
 
+from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.deadline import Deadline, allow_seconds
 from sidecall.kernel.core.errors import InvalidParameter, UnknownParameter, cut_name
+from sidecall.kernel.http.authentication import caller_of
+from sidecall.kernel.http.context import RequestContext, make_context
+from sidecall.kernel.http.preferences import read_pins
+from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.suggest.fuzzy_match import find_nearest
 
 _WHOLE = re.compile(r"-?[0-9]{1,18}")
@@ -216,3 +224,49 @@ def _find_route(module: str, name: str) -> APIRoute:
     assert isinstance(route, APIRoute)
     _ = route.dependant  # It may be late, too.
     return route
+
+
+_Timeout = Annotated[
+    float | None,
+    Query(
+        alias="timeout",
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds from now in which you want the answer. They shorten what the tool has, and never lengthen"
+        " it; those spent waiting for a place count.",
+    ),
+    DECIMAL_NUMBER,
+]
+
+
+async def _deadline(seconds: _Timeout = None) -> Deadline | None:
+    return None if seconds is None else allow_seconds(seconds)
+
+
+# None where the client does not say how long it waits.
+DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]
+
+
+async def _caller(request: Request) -> Caller:
+    return caller_of(request.scope)
+
+
+CallerDep = Annotated[Caller, Depends(_caller)]
+
+
+async def _context(request: Request, deadline: DeadlineDep) -> RequestContext:
+    context = make_context(request.scope, request.receive, deadline)
+    context.pinned = read_pins(request.headers)
+    return context
+
+
+ContextDep = Annotated[RequestContext, Depends(_context)]
+
+
+async def _call_context(context: ContextDep) -> RequestContext:
+    require_conversation(context.headers, {})
+    return context
+
+
+# The same, of a request with calls.
+CallContextDep = Annotated[RequestContext, Depends(_call_context)]

@@ -1,12 +1,52 @@
 """Handle large values in pieces, since code in C blocks all other threads until it is done."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, AnyStr, Generic
 
-from sidecall.kernel.json_data.written import WrittenJson, is_written
+from pydantic_core import SchemaSerializer, from_json
+from pydantic_core.core_schema import any_schema, plain_serializer_function_ser_schema
+
+
+class WrittenJson:
+    """A JSON value that was written once; it is parsed where it is read, and copied where it is sent.
+
+    `pieces` are the bytes of the whole in order. To pydantic it is its value.
+    """
+
+    __slots__ = ("pieces", "size")
+    # What pydantic asks objects for.
+    __pydantic_serializer__ = SchemaSerializer(
+        any_schema(serialization=plain_serializer_function_ser_schema(lambda written: written.value))
+    )
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        """Keep these pieces."""
+        self.pieces = tuple(pieces)
+        self.size = sum(map(len, self.pieces))
+
+    @property
+    def value(self) -> Any:
+        """The value, parsed on each access."""
+        return from_json(b"".join(self.pieces))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the values."""
+        return bool(self.value == (other.value if isinstance(other, WrittenJson) else other))
+
+    __hash__ = None  # type: ignore[assignment]  # as of lists and dicts
+
+    def __repr__(self) -> str:
+        """Say how long it is."""
+        return f"{type(self).__name__}({self.size} bytes)"
+
+
+def is_written(value: Any) -> bool:
+    """Return whether a value is kept as its bytes."""
+    return type(value) is WrittenJson
+
 
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000

@@ -10,11 +10,11 @@ from msgspec.json import Encoder
 from pydantic_core import PydanticSerializationError, SchemaSerializer, from_json, to_json, to_jsonable_python
 from pydantic_core.core_schema import any_schema
 
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
 from sidecall.kernel.json_data.bulk import (
     DEEPEST,
     PieceWriter,
+    WrittenJson,
     cut,
     has_pieces,
     is_piece,
@@ -24,7 +24,7 @@ from sidecall.kernel.json_data.bulk import (
 )
 from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.kernel.json_data.written import WrittenJson
+from sidecall.kernel.json_data.text import pause_collector
 
 # A large result is not gone through once more for the sake of a name.
 _MOST_LOOKS = 1_000

@@ -20,9 +20,8 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
-from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
+from sidecall.kernel.json_data.bulk import LONGEST, is_bulky, is_written
 from sidecall.kernel.json_data.to_json import too_large
-from sidecall.kernel.json_data.written import is_written
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
 Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]

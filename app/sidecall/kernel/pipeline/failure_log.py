@@ -5,10 +5,9 @@ import time
 from typing import Any
 
 from sidecall.kernel.core.context import ANONYMOUS, cut_id
-from sidecall.kernel.core.current import name_origin
 from sidecall.kernel.core.errors import ToolExecutionError, ToolFailure, ToolNotConfigured, ToolOutputError
 from sidecall.kernel.core.invocation import CallRequest, Invocation
-from sidecall.kernel.core.origin import get_origin
+from sidecall.kernel.core.origin import get_origin, name_origin
 
 logger = logging.getLogger("sidecall")
 

@@ -106,7 +106,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
     tool, output = invocation.tool, invocation.output
     if type(output) in _SIMPLE and tool.options.response_format == "content":
         try:
-            text = output if type(output) is str else to_text(output)
+            text = output if type(output) is str else str(output) if type(output) is int else to_text(output)
         except ValueError as error:  # Python writes no number of more than 4,300 digits.
             raise no_json_form(tool.name, output) from error
         if not text.isascii():

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
-from sidecall.kernel.core.current import CALL
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.kernel.core.invocation import CallRequest, Invocation
+from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.tool import CompiledTool
 
 # One of a fixed set, independent of callers' input: success, a failure's kind, or an outcome without an answer.

@@ -69,8 +69,8 @@ def begin_answer(
     sent = read_plain_call(body, parts.registry) or _read_other_call(parts, body, context.caller)
     if form is not None:
         sent.dialect = form
-    request = make_request(sent, context)
     tool = parts.registry.get(sent.call.name)
+    request = make_request(sent, context)
     # The last two are `goes_on_alone`, spelled out since every call passes here.
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None

@@ -1,5 +1,7 @@
-"""Join the routes, the explorer and the error answers into one FastAPI application."""
+"""Join the routes, the explorer, the OpenAPI document and the error answers into one FastAPI application."""
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
@@ -13,6 +15,8 @@ from starlette.responses import Response
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sidecall.kernel.concurrency.coroutines import outlast
+from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
@@ -22,13 +26,51 @@ from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
-from sidecall.kernel.rest.document.serving import ServedDocument
 from sidecall.kernel.rest.parts import Listings, Parts
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
 from sidecall.kernel.rest.routes.health import make_probes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__
+
+# Below which path the server is reached, which proxies say, not clients; and which tools there are.
+_Wanted = tuple[str, int]
+
+
+class ServedDocument:
+    """The document as bytes: made in a thread at the first request, and again when the tools change.
+
+    Concurrent requests wait for the same one.
+    """
+
+    def __init__(self, describe: Callable[[], dict[str, Any]], registry: Registry) -> None:
+        self._describe = describe
+        self._registry = registry
+        self._making: dict[_Wanted, asyncio.Task[bytes]] = {}
+        self._made: tuple[_Wanted, bytes] | None = None
+
+    async def answer(self, request: Request) -> Response:
+        """Answer with the document."""
+        wanted = request.scope.get("root_path", "").rstrip("/"), self._registry.version
+        made = self._made
+        if made is None or made[0] != wanted:
+            made = self._made = wanted, await self._make(wanted)
+        return Response(made[1], media_type="application/json")
+
+    async def _make(self, wanted: _Wanted) -> bytes:
+        """Make it, or wait for the running one; it is finished even if its requesters disconnect."""
+        making = self._making.get(wanted)
+        if making is None:
+            making = self._making[wanted] = asyncio.create_task(LISTINGS.run(self._write, wanted[0]))
+            making.add_done_callback(lambda _: self._making.pop(wanted))
+        return await outlast(making)
+
+    def _write(self, root: str) -> bytes:
+        document = self._describe()
+        if root:
+            document = {**document, "servers": [{"url": root}, *document.get("servers", [])]}
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
 
 _document = Later("sidecall.kernel.rest.document.making")
 

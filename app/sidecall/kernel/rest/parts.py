@@ -6,29 +6,23 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Request
 
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
-from sidecall.kernel.core.deadline import Deadline, allow_seconds
 from sidecall.kernel.core.errors import CallbackRefused, RequestError, UnknownToolset, cut_name
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.authentication import caller_of
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
-from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import DECIMAL_NUMBER
-from sidecall.kernel.http.preferences import read_pins
 from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
 # Different queries of one server are few. Beyond them the oldest goes, so that made-up queries cost others at
@@ -128,27 +122,6 @@ def has(if_none_match: str | None, etag: str) -> bool:
     return etag in known or "*" in known
 
 
-_Timeout = Annotated[
-    float | None,
-    Query(
-        alias="timeout",
-        gt=0,
-        allow_inf_nan=False,
-        description="Seconds from now in which you want the answer. They shorten what the tool has, and never lengthen"
-        " it; those spent waiting for a place count.",
-    ),
-    DECIMAL_NUMBER,
-]
-
-
-async def _deadline(seconds: _Timeout = None) -> Deadline | None:
-    return None if seconds is None else allow_seconds(seconds)
-
-
-# None where the client does not say how long it waits.
-DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What the routes of a server without features work with; `sidecall.features.server_parts` has the rest.
@@ -230,28 +203,3 @@ async def _parts(request: Request) -> Parts:
 
 
 PartsDep = Annotated[Parts, Depends(_parts)]
-
-
-async def _caller(request: Request) -> Caller:
-    return caller_of(request.scope)
-
-
-CallerDep = Annotated[Caller, Depends(_caller)]
-
-
-async def _context(request: Request, deadline: DeadlineDep) -> RequestContext:
-    context = make_context(request.scope, request.receive, deadline)
-    context.pinned = read_pins(request.headers)
-    return context
-
-
-ContextDep = Annotated[RequestContext, Depends(_context)]
-
-
-async def _call_context(context: ContextDep) -> RequestContext:
-    require_conversation(context.headers, {})
-    return context
-
-
-# The same, of a request with calls.
-CallContextDep = Annotated[RequestContext, Depends(_call_context)]

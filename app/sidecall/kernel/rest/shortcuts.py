@@ -1,6 +1,6 @@
 """The hot requests of REST, in the form that the fast path serves."""
 
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,16 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope
 
-from sidecall.kernel.core.origin import CONVERSATION, PARENT
-from sidecall.kernel.http.accepting import wants_events
-from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
-from sidecall.kernel.http.body import Bounds, is_plain, read_rest
-from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
-from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut, take_body
+from sidecall.kernel.http.authentication import CALLER, HEADERS
+from sidecall.kernel.http.context import DisconnectSweep, RequestContext
+from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut
+from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
-from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.rest.answers import begin_answer
 from sidecall.kernel.rest.parts import Listing, Parts
 from sidecall.later import Later
@@ -95,54 +91,11 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
 
     sweep = DisconnectSweep()
     call, batch = (
-        with_body(parts.bounds, partial(answer, parts, sweep), partial(_stream, begin, parts, sweep))
+        with_body(parts.bounds, sweep, partial(answer, parts), partial(_stream, begin, parts))
         for answer, begin in ((_call, "begin_events"), (_call_all, "begin_events_of_batch"))
     )
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
-
-
-# With one of these a call is remembered, or refused.
-REMEMBERING = frozenset((b"prefer", b"idempotency-key"))
-
-
-def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
-    """Leave requests with any of these headers to the framework."""
-    left = frozenset(headers)
-
-    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
-        return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
-
-    return shortcut_without
-
-
-# Answers a request whose body has come.
-WithBody = Callable[[Scope, Receive, bytes], Reply | Awaitable[Reply | Response]]
-
-
-def with_body(bounds: Bounds, answer: WithBody, answer_events: WithBody | None = None) -> Shortcut:
-    """Make the shortcut for calls: a body of JSON within bounds, and nothing that changes how they are answered.
-
-    Requests that want events are answered by `answer_events`; without it they are left to the framework.
-    """
-
-    def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
-        headers = scope[HEADERS]
-        if not _is_plain_call(scope, headers, bounds):
-            return None
-        chosen: WithBody | None = answer
-        if headers.get(b"accept", b"").lower().find(b"event-stream") >= 0:
-            chosen = answer_events if _asks_for_events(headers) else None
-        if chosen is None:
-            return None
-        body = take_body(receive)
-        return _receive_and_answer(chosen, scope, receive) if body is None else chosen(scope, receive, body)
-
-    return shortcut
-
-
-def _asks_for_events(headers: Mapping[bytes, bytes]) -> bool:
-    return REMEMBERING.isdisjoint(headers) and wants_events(headers[b"accept"].decode("latin-1"))
 
 
 def _choose(listing: Listing, scope: Scope) -> Reply:
@@ -150,31 +103,11 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
     return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
 
-def _is_plain_call(scope: Scope, headers: Mapping[bytes, bytes], bounds: Bounds) -> bool:
-    return (
-        scope["method"] == "POST"
-        and not scope["query_string"]
-        and b"if-match" not in headers
-        and is_plain(headers, len(scope["headers"]), bounds)
-    )
-
-
-async def _receive_and_answer(answer: WithBody, scope: Scope, receive: Receive) -> Reply | Response:
-    message = await receive()
-    body = message.get("body", b"")
-    if message.get("more_body", False) or message["type"] == "http.disconnect":
-        body = await read_rest(message, receive)
-    came = answer(scope, receive, body)
-    del message, body  # They may be large, and what was read of them may wait for long.
-    return came if isinstance(came, Reply) else await came
-
-
 def _call(
-    parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+    parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
-    context = begin_context(scope, receive, sweep)
-    preferences = _read_preferences(scope, parts.longest_wait)
-    work = begin_answer(parts, parts.bounds.hold(body), context, preferences=preferences)
+    preferences = _read_preferences(scope, parts)
+    work = begin_answer(parts, body, context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:
         return work
@@ -185,21 +118,19 @@ def _call(
 
 
 def _call_all(
-    parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+    parts: Parts, _scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
-    context = begin_context(scope, receive, sweep)
     came: Reply | Awaitable[Reply]
-    work = _find_late("answer_batch")(parts, parts.bounds.hold(body), context)
+    work = _find_late("answer_batch")(parts, body, context)
     _, came = context.begin_while_present(work)
     return came
 
 
 async def _stream(
-    begin: str, parts: Parts, sweep: DisconnectSweep, scope: Scope, receive: Receive, body: bytes
+    begin: str, parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes
 ) -> Response:
-    context = begin_context(scope, receive, sweep)
     request = Request(scope, receive)
-    stream: Response = await _find_late(begin)(parts, request, parts.bounds.hold(body), context)
+    stream: Response = await _find_late(begin)(parts, request, body, context)
     return stream
 
 
@@ -210,26 +141,12 @@ def _find_late(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
     return work
 
 
-def begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
-    """Gather what the server knows of a request with a call.
-
-    Raises:
-        MissingContext: Its header names no conversation.
-    """
-    named = scope[HEADERS]
-    if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
-        return RequestContext(BareHeaders(scope=scope), caller_of(scope), DisconnectListener(receive, sweep))
-    context = make_context(scope, receive, sweep=sweep)
-    if CONVERSATION in named:
-        require_conversation(context.headers, {})
-    return context
-
-
-def _read_preferences(scope: Scope, longest: float) -> Preferences:
+def _read_preferences(scope: Scope, parts: Parts) -> Preferences:
     headers = scope[HEADERS]
     prefer, key = headers.get(b"prefer"), headers.get(b"idempotency-key")
     if prefer is None and key is None:
         return PLAIN
+    longest = parts.longest_wait
     if len(headers) != len(scope["headers"]):  # Some header came twice.
         return read_preferences(Headers(scope=scope), longest)
     if key is None:

@@ -13,8 +13,7 @@ from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http import problems
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.disconnect import LET_BE, until_gone
+from sidecall.kernel.http.context import LET_BE, RequestContext, until_gone
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.http.quota_headers import quota_headers

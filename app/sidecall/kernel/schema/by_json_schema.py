@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.authored.faults import describe_whole, find_mismatch, locate_fault
+from sidecall.kernel.schema.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema

@@ -3,7 +3,7 @@
 import dis
 import inspect
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import CodeType
@@ -18,9 +18,8 @@ from sidecall.kernel.core.native_items import is_native_type
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
-from sidecall.kernel.schema.authored.faults import advise_on_name
+from sidecall.kernel.schema.author_mistakes import advise_on_name
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema, strip_titles
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
 from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring
 from sidecall.kernel.schema.forms.definitions import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
@@ -28,9 +27,65 @@ from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import JSON_TYPES, infer_args_schema
 from sidecall.kernel.schema.injections import plan_injections
 from sidecall.kernel.schema.models import adapt_annotations, adopt_args_schema, open_model
+from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.signature import Signature, find_source, read_signature, unwrap
-from sidecall.kernel.schema.web import refuse_web_parameters
+from sidecall.kernel.schema.signature import Signature, find_source, is_builtin, read_signature, unwrap
+
+_FIELD = "write pydantic's Field(...), which takes the same descriptions and bounds"
+_CONTEXT = "take a parameter of type ToolContext, which has the headers, the caller, and what the program sent beside"
+_FILE = "take a text: the file's address, or its bytes in base64"
+_AFTER = "do the work in the tool, before it returns"
+# Under the names of markers and types of FastAPI and Starlette.
+_INSTEAD: Mapping[str, str] = {
+    "Depends": "call the function in the tool; or hide the parameter with Annotated[..., InjectedToolArg], and let the "
+    "calling program send the value in `context`",
+    "Query": _FIELD,
+    "Path": _FIELD,
+    "Body": _FIELD,
+    "Form": _FIELD,
+    "File": _FILE,
+    "UploadFile": _FILE,
+    "Header": "take a parameter of type ToolContext, and read its `headers`",
+    "Cookie": "take a parameter of type ToolContext, and read its `headers`",
+    "HTTPConnection": _CONTEXT,
+    "Response": "return what the model has to read",
+    "BackgroundTasks": _AFTER,
+    "SecurityScopes": _CONTEXT,
+}
+_PACKAGES = ("fastapi", "starlette")
+
+
+def refuse_web_parameters(where: str, parameters: Iterable[Parameter]) -> None:
+    """Refuse parameters that only a route can have.
+
+    Raises:
+        SchemaInferenceError: There is one; the message says what does instead.
+    """
+    for parameter in parameters:
+        if is_builtin(parameter.annotation) and is_builtin(type(parameter.default)):
+            continue
+        for part in (parameter.default, *_list_parts(parameter.annotation)):
+            name = _find_name(part)
+            if name is not None:
+                raise SchemaInferenceError(
+                    f"{where}: parameter `{parameter.name}`: {_say(part)} is for routes of FastAPI, and nobody fills "
+                    f"it in a tool. Instead, {_INSTEAD[name]}."
+                )
+
+
+def _list_parts(annotation: Any) -> Iterable[Any]:
+    inner = (*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation))
+    return (annotation, *(part for it in inner for part in _list_parts(it)))
+
+
+def _find_name(part: Any) -> str | None:
+    kind = part if isinstance(part, type) else type(part)
+    known = (base.__name__ for base in kind.__mro__ if base.__module__.partition(".")[0] in _PACKAGES)
+    return next((name for name in known if name in _INSTEAD), None)
+
+
+def _say(part: Any) -> str:
+    return part.__name__ if isinstance(part, type) else f"{type(part).__name__}(...)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,21 +28,10 @@ class Change(Protocol):
 
 
 class Contracts:
-    """The contracts of the present tools. Nothing is computed before a call asks for it."""
+    """What is known of the contracts that the present tools had before: here nothing."""
 
-    def __init__(self) -> None:
-        self._hashes: dict[str, tuple[CompiledTool, str]] = {}
-
-    def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:  # noqa: ARG002
+    def follow(self, old: Mapping[str, CompiledTool], new: Mapping[str, CompiledTool]) -> None:
         """Note which tools replace others, by their names."""
-        self._hashes = {}
-
-    def find_hash(self, tool: CompiledTool) -> str:
-        """Return the hash of a tool, which is worked out once."""
-        known = self._hashes.get(tool.name)
-        if known is None or known[0] is not tool:
-            known = self._hashes[tool.name] = tool, hash_definition(tool)
-        return known[1]
 
     def explain(self, tool: CompiledTool, hashes: Iterable[str]) -> Sequence[Change] | None:  # noqa: ARG002
         """List how a tool has changed since it had one of these hashes; None where none of them is known."""
@@ -57,7 +46,7 @@ def hold_contract(pinned: Collection[str] | None, tool: CompiledTool, contracts:
     """
     if pinned is None or "*" in pinned:
         return
-    now = contracts.find_hash(tool)
+    now = hash_definition(tool)
     if now in pinned:
         return
     changes = contracts.explain(tool, pinned)

@@ -3,11 +3,11 @@
 import inspect
 import re
 
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle, read_google
+from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle, read_google
 from sidecall.later import Later
 
 # Its many patterns, and griffe behind it, take long to make; few docstrings need them.
-styles = Later("sidecall.kernel.schema.docstring_sections.split")
+styles = Later("sidecall.kernel.schema.split_docstrings")
 
 
 def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: DocstringStyle | None = None) -> Docstring:

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails, ValidationError
 
-from sidecall.kernel.concurrency.garbage_collector import pause_collector
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.describe import count, describe
 from sidecall.kernel.schema.repair.entries import (
     list_members,

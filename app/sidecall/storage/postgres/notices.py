@@ -9,8 +9,7 @@ from typing import Any
 
 import asyncpg
 
-from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
-from sidecall.storage.notices import NoticeKind, NoticeListener
+from sidecall.storage.notices import EVERYWHERE, Bundle, NoticeKind, NoticeListener, hand_on, write_word
 from sidecall.storage.postgres.link import Link
 from sidecall.storage.postgres.tables import format_fault, is_unavailable, name_address
 

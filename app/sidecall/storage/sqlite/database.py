@@ -14,8 +14,16 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Dialect, Row
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.notice_words import EVERYWHERE, Bundle, hand_on, write_word
-from sidecall.storage.notices import NoNotices, NoticeKind, NoticeListener, Notices
+from sidecall.storage.notices import (
+    EVERYWHERE,
+    Bundle,
+    NoNotices,
+    NoticeKind,
+    NoticeListener,
+    Notices,
+    hand_on,
+    write_word,
+)
 from sidecall.storage.sqlite.backends import ProcessWriter, SharedWriter, ThreadWriter
 from sidecall.storage.sqlite.errors import FileChanged, advise_fault, is_damage, is_fault
 from sidecall.storage.sqlite.file import SqliteFile, StoreWithoutRoom

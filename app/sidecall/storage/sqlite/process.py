@@ -16,7 +16,7 @@ from typing import Any
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.notice_words import Bundle
+from sidecall.storage.notices import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import read_id

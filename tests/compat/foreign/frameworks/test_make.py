@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import Command, ToolContext, ToolMessage, tool
 from sidecall.compat.foreign.frameworks.make import fit_name
-from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact
+from sidecall.compat.foreign.frameworks.reader import CallState, read_value, with_artifact
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.loading.discovery import discover
 from tests.kit.calls import run

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.compat.foreign.frameworks.strands_modules import list_tools
+from sidecall.compat.foreign.frameworks.strands import list_tools
 from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
 from tests.kit.projects import names, write

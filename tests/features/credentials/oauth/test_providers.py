@@ -15,8 +15,7 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInUrls
-from sidecall.features.credentials.oauth.endpoints import ProviderEndpoints
-from sidecall.features.credentials.oauth.provider_client import OAuthProvider
+from sidecall.features.credentials.oauth.provider_client import OAuthProvider, ProviderEndpoints
 from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
 from sidecall.features.credentials.oauth.tokens import OAuthSignIn
 from sidecall.features.credentials.own_secrets import UnsupportedSecrets

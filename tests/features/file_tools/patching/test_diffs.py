@@ -2,8 +2,7 @@
 
 import pytest
 
-from sidecall.features.file_tools.patching.applying import plan_patches
-from sidecall.features.file_tools.patching.envelope import read_operation
+from sidecall.features.file_tools.patching.applying import plan_patches, read_operation
 from sidecall.features.file_tools.patching.hunks import PatchRefused
 
 CODE = "def f():\n    y = 2\n    return y\n"

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecall.features.file_tools.patching.applying import plan_patches
-from sidecall.features.file_tools.patching.envelope import read_envelope, read_operation
+from sidecall.features.file_tools.patching.applying import plan_patches, read_envelope, read_operation
 from sidecall.features.file_tools.patching.hunks import PatchRefused
 
 # So few that most blocks of lines stand in a text several times.

@@ -21,9 +21,8 @@ from opentelemetry.sdk.trace.sampling import (
 )
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
 
-from sidecall.features.telemetry.small_spans.call_provider import CallProvider
+from sidecall.features.telemetry.small_spans.call_provider import CallProvider, find_rule
 from sidecall.features.telemetry.small_spans.call_span import CallSpan
-from sidecall.features.telemetry.small_spans.sampling import find_rule
 from tests.features.telemetry.small_spans.sent_spans import RESOURCE
 
 STATE = TraceState([("a", "b")])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import ApprovalRequired
-from sidecall.composition.stages import default_stages
+from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.ports.tenant_store import ItemStore

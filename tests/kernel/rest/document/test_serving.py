@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from sidecall import Registry
-from sidecall.kernel.rest.document.serving import ServedDocument
+from sidecall.kernel.rest.app import ServedDocument
 from tests.kit.tools import add, echo
 
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import tool
-from sidecall.kernel.schema.authored.defaults import find_changing_defaults
+from sidecall.kernel.schema.author_mistakes import find_changing_defaults
 
 
 class Stamped(BaseModel):

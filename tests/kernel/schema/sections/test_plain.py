@@ -6,9 +6,9 @@ import inspect
 import pytest
 
 from bench.environments import ROOT
-from sidecall.kernel.schema.docstring_sections.by_griffe import read_sections
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, read_google
 from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.griffe_docstrings import read_sections
+from sidecall.kernel.schema.plain_docstrings import Docstring, read_google
 
 PLAIN = {
     "Do it.": Docstring("Do it."),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstring_sections.plain import Docstring
 from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.plain_docstrings import Docstring
 
 BLOCKS = {
     "important": "Important:\n    Never call this twice.",

@@ -12,8 +12,15 @@ from typing import Any
 
 from sidecall.compat.foreign.frameworks.make import make_tool
 from sidecall.compat.foreign.frameworks.media import write_text
-from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, read_value, with_artifact
+from sidecall.compat.foreign.frameworks.reader import (
+    CallState,
+    Reader,
+    Run,
+    Source,
+    is_blocking,
+    read_value,
+    with_artifact,
+)
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 

@@ -6,8 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.media import write_address
-from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import read_value
+from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking, read_value
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.tool import Schema
 

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
 
-from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import CallState, read_value
+from sidecall.compat.foreign.frameworks.reader import CallState, Reader, Run, Source, is_blocking, read_value
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

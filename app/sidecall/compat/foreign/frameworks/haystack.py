@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
-from sidecall.compat.foreign.frameworks.reader import Reader, Run, Source
-from sidecall.compat.foreign.frameworks.results import CallState, read_value
+from sidecall.compat.foreign.frameworks.reader import CallState, Reader, Run, Source, read_value
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.json_data.to_json import to_text
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import read_value, with_artifact
+from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking, read_value, with_artifact
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 

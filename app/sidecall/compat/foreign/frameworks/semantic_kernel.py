@@ -6,8 +6,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.make import FrameworkTool, make_tool
-from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking
-from sidecall.compat.foreign.frameworks.results import read_value
+from sidecall.compat.foreign.frameworks.reader import Reader, Source, is_blocking, read_value
 from sidecall.kernel.core.context import ToolContext
 
 # What `@kernel_function` leaves on a function.

@@ -1,18 +1,61 @@
 """The SDK's provider, which besides makes small spans of calls."""
 
+from dataclasses import dataclass
 from time import time_ns
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, SynchronousMultiSpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.sdk.trace.sampling import (
+    ALWAYS_OFF,
+    ALWAYS_ON,
+    DEFAULT_OFF,
+    DEFAULT_ON,
+    Decision,
+    ParentBasedTraceIdRatio,
+    Sampler,
+    TraceIdRatioBased,
+)
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import NonRecordingSpan, Span, SpanContext, SpanKind, TraceFlags, TraceState
 
 from sidecall.features.telemetry.small_spans.call_span import CallSpan, Origin, Template
-from sidecall.features.telemetry.small_spans.sampling import find_rule
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.version import __version__
+
+_LOW = TraceIdRatioBased.TRACE_ID_LIMIT
+_ALL = _LOW + 1
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRule:
+    """Sample traces whose id is below a bound, and children as their parents if configured."""
+
+    bound: int
+    follows_parents: bool
+
+    def keeps(self, trace_id: int, parent: SpanContext | None) -> bool:
+        """Return whether a span is kept."""
+        if parent is not None and self.follows_parents:
+            return bool(parent.trace_flags & _SAMPLED)
+        return trace_id & _LOW < self.bound
+
+
+def find_rule(sampler: Sampler) -> SamplingRule | None:
+    """Return what a sampler goes by; None for one that has to be asked."""
+    for known, bound, follows in (
+        (DEFAULT_ON, _ALL, True),
+        (DEFAULT_OFF, 0, True),
+        (ALWAYS_ON, _ALL, False),
+        (ALWAYS_OFF, 0, False),
+    ):
+        if sampler is known:
+            return SamplingRule(bound, follows)
+    # Custom parent-based samplers cannot be predicted.
+    follows = type(sampler) is ParentBasedTraceIdRatio
+    root = getattr(sampler, "_root", None) if follows else sampler
+    return SamplingRule(root.bound, follows) if type(root) is TraceIdRatioBased else None
+
 
 _SAMPLED = TraceFlags.SAMPLED
 # Not every release of the SDK knows it.

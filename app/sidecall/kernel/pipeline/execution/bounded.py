@@ -5,10 +5,33 @@ import types
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context
+from threading import get_ident
 from typing import Any, Generic, Protocol, TypeVar
 
-from sidecall.kernel.concurrency.coroutines import CurrentTask, await_rest
-from sidecall.kernel.core.current import CALL
+from sidecall.kernel.concurrency.coroutines import await_rest
+from sidecall.kernel.core.origin import CALL
+
+
+class CurrentTask:
+    """Find the current task of an event loop at the cost of a function call.
+
+    In Python 3.11 asking for the running loop is a system call. A loop that was seen in this thread before and has a
+    running task must be the one, since only one loop runs in a thread at a time.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a known loop."""
+        self._met: tuple[int, asyncio.AbstractEventLoop] | None = None
+
+    def find(self) -> asyncio.Task[Any]:
+        """Return the current task."""
+        met = self._met
+        task = None if met is None or met[0] != get_ident() else asyncio.current_task(met[1])
+        if task is None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._met = get_ident(), task.get_loop()
+        return task
 
 
 class Waking(asyncio.Future[None]):

@@ -7,10 +7,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from sidecall.kernel.concurrency.coroutines import CurrentTask
 from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.pipeline.execution.bounded import Abandon, Bounded, Interruptible, Waiter, take_back
+from sidecall.kernel.pipeline.execution.bounded import Abandon, Bounded, CurrentTask, Interruptible, Waiter, take_back
 
 T = TypeVar("T")
 

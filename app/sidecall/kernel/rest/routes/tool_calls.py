@@ -8,11 +8,10 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import BatchTooLarge, CallbackRefused, InvalidParameter, NotAToolCall, RequestError
-from sidecall.kernel.http.accepting import wants_events
 from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
+from sidecall.kernel.http.parameters import CallContextDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import (
     PARAMETERS,
@@ -23,6 +22,7 @@ from sidecall.kernel.http.preferences import (
     read_preferences,
     refuse_for_batch,
     refuse_for_events,
+    wants_events,
 )
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.http.quota_headers import DOCUMENTED
@@ -37,7 +37,7 @@ from sidecall.kernel.rest.document.served import name_served, naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.openapi import array_of, one_of
-from sidecall.kernel.rest.parts import CallContextDep, Parts, PartsDep
+from sidecall.kernel.rest.parts import Parts, PartsDep
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item, write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.said import drop_talk, find_said_calls

@@ -11,7 +11,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
 from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.parameters import LateRoute, keep_query, refuse_unknown_parameters, write_link
+from sidecall.kernel.http.parameters import CallerDep, LateRoute, keep_query, refuse_unknown_parameters, write_link
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.sandbox_status import SandboxStatus, show_sandbox
@@ -30,7 +30,7 @@ from sidecall.kernel.rest.choice import (
 )
 from sidecall.kernel.rest.examples import LISTING
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import CallerDep, Listing, Parts, PartsDep, make_listing
+from sidecall.kernel.rest.parts import Listing, Parts, PartsDep, make_listing
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles

@@ -85,10 +85,14 @@ def render_definition(tool: CompiledTool) -> Any:
 
 
 def hash_definition(tool: CompiledTool) -> str:
-    """Return a hash of a tool's contract; deprecation does not change it."""
-    if tool.options.deprecated is not None:
-        tool = replace(tool, options=replace(tool.options, deprecated=None))
-    return hashlib.sha256(to_json(render_definition(tool))).hexdigest()
+    """Return a hash of a tool's contract, which is worked out once; deprecation does not change it."""
+    known: str | None = tool.derived.get(hash_definition)
+    if known is None:
+        lasting = tool
+        if tool.options.deprecated is not None:
+            lasting = replace(tool, options=replace(tool.options, deprecated=None))
+        known = tool.derived[hash_definition] = hashlib.sha256(to_json(render_definition(lasting))).hexdigest()
+    return known
 
 
 def _describe(tool: CompiledTool) -> str:

@@ -1,11 +1,18 @@
-"""Find the mistakes in an author's JSON Schema, and their places."""
+"""Find mistakes of authors: in JSON Schemas, in classes offered as tools, in defaults that differ at each start."""
 
+import dataclasses
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime
 from typing import Any
+from uuid import UUID
+
+from pydantic import PydanticUserError, TypeAdapter
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.schema.references import walk
 from sidecall.kernel.schema.signature import unwrap
 
 _TYPES = "array, boolean, integer, null, number, object, string"
@@ -91,3 +98,87 @@ def advise_on_name(function: Any, name: str | None) -> str:
     if scope:
         return f"Import it at the top of the module; if it stands in the class, write {scope}.{name}."
     return "Import it at the top of the module."
+
+
+# What says itself in JSON without a schema; of the others a class of its own has to.
+_SAID = (str, int, float, bytes, bytearray, dict, list, tuple, set, frozenset, BaseException)
+# What an object is read by that is a series, or awaited.
+_READ = ("__iter__", "__aiter__", "__next__", "__anext__", "__await__")
+
+
+def find_class_fault(kind: Any) -> str | None:
+    """Return why a class cannot serve as a function; None if its instances are results, or it is no class."""
+    if not inspect.isclass(kind):
+        return None
+    name = kind.__name__
+    if any(hasattr(kind, method) for method in ("_run", "_arun", "get_tools")):
+        instance = f"{name.lower()} = {name}()"
+        return f"is the class {name}, of which an instance is offered: leave @tool out, and write {instance}"
+    if _makes_something_else(kind) or _can_be_said(kind):
+        return None
+    return (
+        f"is the class {name}: each call would make an object of it, which JSON cannot say. Offer an instance that has"
+        f" `__call__`, tool({name}(...)), or write a subclass of BaseTool with `_run`"
+    )
+
+
+def _makes_something_else(kind: Any) -> bool:
+    """Return whether calling the class may return another type."""
+    return kind.__new__ is not object.__new__ or type(kind).__call__ is not type.__call__
+
+
+def _can_be_said(kind: Any) -> bool:
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "parse_obj") or kind.__str__ is not object.__str__:
+        return True
+    if issubclass(kind, _SAID) or any(hasattr(kind, method) for method in _READ):
+        return True
+    try:
+        TypeAdapter(kind)
+    except PydanticUserError:
+        return False
+    return True
+
+
+# What a module has just made of the clock is no older.
+_SECONDS = 60
+# Of UUIDs those that are made of the clock or at random.
+_MADE_ANEW = (1, 4, 6, 7)
+_UUID = 36
+_DATE = 10
+
+
+def find_changing_defaults(schema: Schema) -> Iterator[str]:
+    """Find defaults that look as if they were made at import time, from the clock or at random."""
+    for path, node in walk(schema):
+        default = node.get("default")
+        if path and _looks_made_anew(default):
+            yield (
+                f"`{path}` has the default {default}, which seems to be made at each start: the tool's hash then"
+                " changes, which `sidecall check --lock` takes for a change; let it be None,"
+                " and make the value in the function"
+            )
+
+
+def _looks_made_anew(default: Any) -> bool:
+    if isinstance(default, float):
+        return abs(default - datetime.now(UTC).timestamp()) <= _SECONDS
+    if not isinstance(default, str):
+        return False
+    try:
+        if len(default) == _UUID and default.count("-") == 4:
+            return UUID(default).version in _MADE_ANEW
+        return date.fromisoformat(default) in _list_days() if len(default) == _DATE else _is_now(default)
+    except ValueError:
+        return False
+
+
+def _list_days() -> tuple[date, date]:
+    """List today's date, local and in UTC."""
+    return datetime.now().astimezone().date(), datetime.now(UTC).date()
+
+
+def _is_now(text: str) -> bool:
+    moment = datetime.fromisoformat(text)
+    # One without a zone is of the clock on the wall, or of UTC.
+    moments = [moment] if moment.tzinfo else [moment.astimezone(), moment.replace(tzinfo=UTC)]
+    return any(abs((datetime.now(UTC) - it).total_seconds()) <= _SECONDS for it in moments)

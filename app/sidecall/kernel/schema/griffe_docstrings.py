@@ -6,7 +6,7 @@ from griffe import Docstring as GriffeDocstring
 from griffe import DocstringSectionKind, Function, Parameters
 from griffe import Parameter as GriffeParameter
 
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle
+from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle
 
 _DESCRIBES = (DocstringSectionKind.parameters, DocstringSectionKind.other_parameters)
 

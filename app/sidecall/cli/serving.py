@@ -6,8 +6,10 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +17,10 @@ import uvicorn
 
 from sidecall.cli.default_store import choose_store
 from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
-from sidecall.cli.starting.sharing import sharing_files
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
-from sidecall.composition.features import list_setting_names, load_features
-from sidecall.features.ledger.opening import NO_WRITERS, Writers
+from sidecall.composition.features import list_setting_names, list_tables, load_features
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.writer import exit_now, log_last
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
@@ -36,7 +37,46 @@ from sidecall.server.server import LAST_STEPS, Server, give_memory_back
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
+from sidecall.storage.sqlite.shared_writer import SharedWriter
 from sidecall.terminal.options import load_registry, read_settings, refuse_empty, write_count
+
+
+@contextmanager
+def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
+    """Run a process for each file of the settings, and yield settings and writers for the workers.
+
+    What a single process would keep in memory is in temporary files while the workers run, since all of them need it.
+
+    Raises:
+        StoreUnfit: There is no place for such files.
+    """
+    with ExitStack() as stack:
+        if settings.store == IN_MEMORY:
+            settings = settings.model_copy(
+                update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
+            )
+        is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
+        writers, others = {}, list_tables(load_features(use_entry_points=settings.entry_points))
+        for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
+            writer = SharedWriter(path, replace(purpose, others=others))
+            writer.open()
+            stack.callback(writer.close)
+            writers[purpose.series] = writer.socket
+        yield settings, writers
+
+
+def _make_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="sidecall-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreUnfit(
+            f"Several workers share what is remembered in a file, and none can be made in a folder for temporary files "
+            f"({error.strerror}): name a store in SIDECALL_STORE, set TMPDIR to a folder that can be written, or leave "
+            "out --workers."
+        ) from error
+    logger.info("the workers share what is remembered, in %s, until they end", folder.name)
+    return folder
+
 
 logger = logging.getLogger("sidecall")
 

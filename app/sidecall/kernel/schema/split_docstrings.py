@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sidecall.kernel.schema.docstring_sections.plain import Docstring, DocstringStyle, read_google
+from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle, read_google
 from sidecall.later import Later
 
-by_griffe = Later("sidecall.kernel.schema.docstring_sections.by_griffe")
+by_griffe = Later("sidecall.kernel.schema.griffe_docstrings")
 
 # What the OpenAI Agents SDK tells a style by, so that both take a docstring for the same; each counts once.
 _SIGNS: dict[DocstringStyle, tuple[re.Pattern[str], ...]] = {

@@ -1,1 +1,0 @@
-"""Run `sidecall serve` without the code that parses and explains commands."""

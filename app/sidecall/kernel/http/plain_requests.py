@@ -1,0 +1,112 @@
+"""Take requests with a JSON body in front of the framework: read the body, and build the context once."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope
+
+from sidecall.kernel.core.origin import CONVERSATION, PARENT
+from sidecall.kernel.http.authentication import HEADERS, caller_of
+from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
+from sidecall.kernel.http.context import (
+    BareHeaders,
+    DisconnectListener,
+    DisconnectSweep,
+    RequestContext,
+    make_context,
+)
+from sidecall.kernel.http.fast_path import Reply, Shortcut, take_body
+from sidecall.kernel.http.preferences import wants_events
+from sidecall.kernel.ports.workspaces import require_conversation
+
+# With one of these a call is remembered, or refused.
+REMEMBERING = frozenset((b"prefer", b"idempotency-key"))
+
+# Answers a request whose body has come, and is within bounds.
+WithBody = Callable[[Scope, Receive, RequestContext, bytes], Reply | Awaitable[Reply | Response]]
+
+
+def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
+    """Leave requests with any of these headers to the framework."""
+    left = frozenset(headers)
+
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
+        return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
+
+    return shortcut_without
+
+
+def with_body(
+    bounds: Bounds, sweep: DisconnectSweep, answer: WithBody, answer_events: WithBody | None = None
+) -> Shortcut:
+    """Make the shortcut for calls: a body of JSON within bounds, and nothing that changes how they are answered.
+
+    Requests that want events are answered by `answer_events`; without it they are left to the framework.
+    """
+
+    def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
+        headers = scope[HEADERS]
+        if (
+            scope["method"] != "POST"
+            or scope["query_string"]
+            or b"if-match" in headers
+            or not is_plain(headers, len(scope["headers"]), bounds)
+        ):
+            return None
+        chosen: WithBody | None = answer
+        if headers.get(b"accept", b"").lower().find(b"event-stream") >= 0:
+            chosen = answer_events if _asks_for_events(headers) else None
+        if chosen is None:
+            return None
+        body = take_body(receive)
+        if body is None:
+            return _receive_and_answer(chosen, bounds, sweep, scope, receive)
+        return chosen(scope, receive, _begin_context(scope, receive, sweep), bounds.hold(body))
+
+    return shortcut
+
+
+def _asks_for_events(headers: Mapping[bytes, bytes]) -> bool:
+    return REMEMBERING.isdisjoint(headers) and wants_events(headers[b"accept"].decode("latin-1"))
+
+
+async def _receive_and_answer(
+    answer: WithBody, bounds: Bounds, sweep: DisconnectSweep, scope: Scope, receive: Receive
+) -> Reply | Response:
+    message = await receive()
+    body = message.get("body", b"")
+    if message.get("more_body", False) or message["type"] == "http.disconnect":
+        body = await read_rest(message, receive)
+    came = answer(scope, receive, _begin_context(scope, receive, sweep), bounds.hold(body))
+    del message, body  # They may be large, and what was read of them may wait for long.
+    return came if isinstance(came, Reply) else await came
+
+
+async def receive_json(scope: Scope, receive: Receive, bounds: Bounds) -> Any:
+    """Read and parse a JSON body, past the framework where it is plain.
+
+    Raises:
+        ClientDisconnect: The client hung up.
+        RequestError: It is not JSON, or not within its bounds.
+    """
+    if not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+        return parse_body(await read_body(Request(scope, receive), bounds))
+    body = take_body(receive)
+    return parse_body(await read_plain(receive, bounds) if body is None else bounds.hold(body))
+
+
+def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
+    """Gather what the server knows of a request with a call.
+
+    Raises:
+        MissingContext: Its header names no conversation.
+    """
+    named = scope[HEADERS]
+    if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
+        return RequestContext(BareHeaders(scope=scope), caller_of(scope), DisconnectListener(receive, sweep))
+    context = make_context(scope, receive, sweep=sweep)
+    if CONVERSATION in named:
+        require_conversation(context.headers, {})
+    return context

@@ -1,1 +1,0 @@
-"""Find mistakes of authors: what cannot work, or not everywhere."""
