@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -41,17 +42,22 @@ def main() -> int:
         if record is None:
             complete = False
             continue
-        records.write(folder, record)
-        known = records.read_all(folder)
-        pages.write_pages(folder, known)
-        if options.record:
-            for path, text in pages.quote_all(known).items():
-                path.write_text(text)
-        Console().print(Markdown(write_page(name, [record])))
+        _write(folder, record, is_quoted=options.record)
         peers = tuple(PARTS[name].versions())
         complete = complete and all(row.startswith(peers) for row in record.skipped)
     console.print(f"written to {folder.relative_to(ROOT)}")
     return int(not complete)
+
+
+def _write(folder: Path, record: Record, *, is_quoted: bool) -> None:
+    """Write a record, and all that is written from records."""
+    records.write(folder, record)
+    known = records.read_all(folder)
+    pages.write_pages(folder, known)
+    if is_quoted:
+        for path, text in pages.quote_all(known).items():
+            path.write_text(text)
+    Console().print(Markdown(write_page(record.name, [record])))
 
 
 def _measure(name: str, options: argparse.Namespace, cores: Cores, console: Console) -> Record | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.load import CONNECTIONS, Pace, Request
+from bench.load import CONNECTIONS, Pace, Request, count_processor
 from bench.machine import Cores
 from bench.over_http import take_paces
 from bench.results import Bar, Part, compare
@@ -123,8 +123,7 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
     """Make the table, of the processor time for each call."""
-    counted = {name: taken for name, taken in paces.items() if all(pace.processor_us for pace in taken)}
-    series = {name: [pace.processor_us or 0.0 for pace in taken] for name, taken in counted.items()}
+    series, uncounted = count_processor(paces)
     return Part(
         title=f"What a call costs, by form and door, {CONNECTIONS} connections",
         measures="µs of the server's processor time",
@@ -132,7 +131,7 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
         rows=tuple(_line(name, series) for name in series),
         series=series,
         figures=compare(series, BARS),
-        skipped={**skipped, **dict.fromkeys(paces.keys() - counted.keys(), "nobody counts processor time here")},
+        skipped={**skipped, **uncounted},
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from bench.doors import MCP, PLAIN
 from bench.doors import ROWS as DOORS
-from bench.load import CONNECTIONS, Pace
+from bench.load import CONNECTIONS, Pace, count_processor
 from bench.machine import Cores
 from bench.over_http import take_paces
 from bench.results import Bar, Part, compare
@@ -37,16 +37,15 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
     """Make the table, of the processor time for each call, those of a server's own processes with it."""
-    counted = {name: taken for name, taken in paces.items() if all(pace.processor_us for pace in taken)}
-    series = {name: [pace.processor_us or 0.0 for pace in taken] for name, taken in counted.items()}
+    series, uncounted = count_processor(paces)
     return Part(
         title=f"The same call on other tool servers, {CONNECTIONS} connections",
         measures="µs of the server's processor time",
         columns=("", "calls/s", "p50 ms", "p99 ms", "server CPU µs", "÷ Sidecall"),
-        rows=tuple(_line(name, taken, series) for name, taken in counted.items()),
+        rows=tuple(_line(name, taken, series) for name, taken in paces.items() if name in series),
         series=series,
         figures=compare(series, BARS),
-        skipped={**skipped, **dict.fromkeys(paces.keys() - counted.keys(), "nobody counts processor time here")},
+        skipped={**skipped, **uncounted},
     )
 
 

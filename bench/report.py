@@ -46,7 +46,7 @@ def write_block(promised: Mapping[str, Sequence[Bar]], records: Mapping[str, Rec
 
 
 # Parts whose tables the documentation quotes too.
-TABLES = ("peers", "sizing")
+TABLES = ("peers", "fleet", "sizing")
 # What a document shows of a part that has a chart.
 CHARTS: Mapping[str, str] = {"doors": "![What a call costs, by form and door](../bench/results/doors.svg)"}
 

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pydantic import BaseModel
-
-from bench.work import make_rows
+from bench.work import Item, make_rows
 from sidecall import ToolAnnotations, ToolContext, tool
 
 
@@ -110,17 +108,6 @@ async def rows(count: int) -> list[dict[str, Any]]:
         count: How many.
     """
     return make_rows(count)
-
-
-class Item(BaseModel):
-    """A row as a model."""
-
-    id: int
-    name: str
-    price: float
-    is_sold: bool
-    note: str | None
-    text: str
 
 
 @tool
