@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,12 +22,12 @@ from bench.results import FULL_ROUNDS, QUICK_ROUNDS, RECORDED_ROUNDS, SHORT_ROUN
 _RECORDED_RUNS = 3
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Measure, print, write; what is not to be recorded is written where git does not look.
 
     Returns 1 when a row that is not a peer could not be measured.
     """
-    options = _options()
+    options = read_options(arguments)
     console = Console(stderr=True)
     if options.prepare:
         return _prepare(console)
@@ -94,7 +94,8 @@ def _prepare(console: Console) -> int:
     return int(failed)
 
 
-def _options() -> argparse.Namespace:
+def read_options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read what is asked for: a recording is of three short runs, all else of one long run, unless it is said."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     names = ", ".join((*SETS, *PARTS))
     parser.add_argument("--only", default="all", help=f"some parts or sets of them, separated by commas: {names}")
@@ -103,7 +104,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="short and noisy, to see that everything works")
     parser.add_argument("--record", action="store_true", help="write to bench/results, and quote it in docs")
     parser.add_argument("--prepare", action="store_true", help="make the environments of peers, and measure nothing")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     try:
         options.only = choose(options.only)
     except ValueError as error:
@@ -126,4 +127,4 @@ def _choose_rounds(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bench.__main__ import read_options
 from bench.parts import PARTS, SETS, choose
 
 
@@ -38,3 +39,32 @@ def test_no_promise_has_the_name_of_another_of_its_part() -> None:
     }
 
     assert twice == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--only", "doors"], (1, 15)),
+        (["--only", "thresholds"], (1, 12)),
+        (["--only", "doors", "--quick"], (1, 2)),
+        (["--only", "doors", "--record"], (3, 7)),
+        (["--only", "thresholds", "--record"], (3, 7)),
+        (["--only", "doors", "--record", "--runs", "1", "--rounds", "9"], (1, 9)),
+    ],
+)
+def test_a_recording_is_of_several_runs(arguments: list[str], expected: tuple[int, int]) -> None:
+    """So many runs, of so many rounds each."""
+    options = read_options(arguments)
+
+    assert (options.runs, options.rounds) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--only", "door"], ["--quick", "--record"], ["--runs", "-1"], ["--rounds", "-1"]], ids=" ".join
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is measured."""
+    with pytest.raises(SystemExit):
+        read_options(arguments)
+
+    assert capsys.readouterr().err.startswith("usage: python -m bench")
