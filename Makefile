@@ -18,7 +18,7 @@ help:
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"
 	@echo "make docs      write docs/settings.md"
-	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS=--quick"
+	@echo "make bench     measure server, floors and peers, and record it in docs/performance.md; or ARGS="--only doors --quick""
 	@echo "make bench-guard  fail when the hot path has lost a tenth against the Starlette floor"
 	@echo "make trials    do the server's worst to it for three quarters of an hour, and record what came of it in bench/results/trials.md"
 	@echo "make image     build the container image and check it (as root, on Debian or Ubuntu)"
@@ -69,7 +69,7 @@ docs: $(RUNTIME)
 	@$(BIN)/python scripts/settings_page.py
 
 bench: $(DEV)
-	@$(BIN)/python -m bench $(or $(ARGS),--record)
+	@$(BIN)/python -m bench $(or $(ARGS),--only uses --record)
 
 bench-guard: $(RUNTIME)
 	@$(BIN)/python -m bench.guard $(ARGS)

@@ -1,10 +1,12 @@
-"""What commands take, compared with an import of FastAPI."""
+"""How long commands take, compared with an import of FastAPI."""
 
 import os
 import resource
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,31 +35,42 @@ BARS = (
 _MOST_ROUNDS = 9
 
 
+@dataclass(frozen=True)
+class Taken:
+    """The time of a command, and of the processor for it."""
+
+    seconds: float
+    processor_seconds: float
+
+
 def measure(rounds: int, cores: Cores) -> Part:
-    """Run the commands in turns, by the processor time that they take; the first round only warms the disk."""
+    """Run the commands in turns; the first round only warms the disk."""
     with TemporaryDirectory() as folder:
-        turns: dict[str, Callable[[], float]] = {
+        turns: dict[str, Callable[[], Taken]] = {
             name: partial(run, cores, command, Path(folder)) for name, command in _COMMANDS.items()
         }
         take_turns(turns, 1)
         series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
-    return tabulate("Commands", "s of processor time", series, BARS, failed)
+    seconds = {name: [it.seconds for it in taken] for name, taken in series.items()}
+    used = {name: [it.processor_seconds for it in taken] for name, taken in series.items()}
+    return tabulate("Commands", "s", seconds, BARS, failed, used)
 
 
-def run(cores: Cores, command: tuple[str, ...], folder: Path, **variables: str) -> float:
-    """Run a command in a folder, and return its seconds of processor time.
+def run(cores: Cores, command: tuple[str, ...], folder: Path, **variables: str) -> Taken:
+    """Run a command in a folder, and return its time.
 
     Raises:
         Unavailable: It fails.
     """
-    before = _used()
+    before, begun = _used(), time.perf_counter()
     environment = {**plain_environment(), **variables, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(sys.path[1:])}
     done = subprocess.run(
         cores.pinned((sys.executable, *command)), capture_output=True, cwd=folder, env=environment, check=False
     )
+    took = time.perf_counter() - begun
     if done.returncode:
         raise Unavailable(f"exit code {done.returncode}: {done.stderr.decode(errors='replace').strip()[-120:]}")
-    return _used() - before
+    return Taken(took, _used() - before)
 
 
 def _used() -> float:

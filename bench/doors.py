@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bench.load import CONNECTIONS, Pace, Request
+from bench.load import CONNECTIONS, Pace, Request, count_processor
 from bench.machine import Cores
 from bench.over_http import take_paces
 from bench.results import Bar, Part, compare
@@ -13,7 +13,7 @@ from bench.rounds import ratio, spread
 from bench.rows import FLOOR, Row, call_of, fastmcp_call, tool_call
 from bench.rows import ROWS as ALL
 from bench.rows import SERVERS as ALL_SERVERS
-from bench.servers import Server
+from bench.servers import Server, sidecall
 
 _ECHO = {"text": "hi"}
 _TEXT = json.dumps(_ECHO)
@@ -23,9 +23,9 @@ _EVENTS = {"content-type": "application/json", "accept": "text/event-stream"}
 
 PLAIN = "LangChain's form"
 LISTING = "GET /tools"
-FASTMCP = "fastmcp, echo"
 MCP = "MCP 2026-07-28"
 OLD_MCP = "MCP 2025-11-25"
+WAIT, WAIT_ON_SQLITE = "Prefer: wait, in memory", "Prefer: wait, on SQLite"
 
 
 def _call(body: Any, *where: str | int, expected: Any = "hi") -> Request:
@@ -72,6 +72,7 @@ _REQUESTS: Mapping[str, Request] = {
     "GET /readyz": Request("/readyz", where=("status",), expected="ready"),
     "GET /tools/echo": Request("/tools/echo", where=("name",), expected="echo"),
 }
+_TO_REMEMBER = replace(_REQUESTS[PLAIN], headers={**_REQUESTS[PLAIN].headers, "prefer": "wait=10"})
 # The most that each may cost, and what the aim is, compared with a call in LangChain's form.
 _MOST: Mapping[str, tuple[float, float | None]] = {
     "LangChain's form without an id": (1.2, 1.1),
@@ -87,6 +88,8 @@ _MOST: Mapping[str, tuple[float, float | None]] = {
     "a batch of 1": (1.5, None),
     "a batch of 5": (1.1, None),
     "a batch of 100": (0.5, 0.35),
+    WAIT: (2.2, None),
+    WAIT_ON_SQLITE: (3.5, None),
 }
 BARS = (
     Bar(f"{PLAIN} ÷ Starlette floor", FLOOR, PLAIN, 1.0, aim=1.1),
@@ -95,16 +98,22 @@ BARS = (
         Bar(f"{name} ÷ {LISTING}", name, LISTING, 2.0, at_least=False, aim=1.2)
         for name in ("GET /healthz", "GET /readyz", "GET /tools/echo")
     ),
-    Bar("fastmcp ÷ MCP 2026-07-28", FASTMCP, MCP, 15.0),
 )
-# A server that keeps nothing, as the floor and the peers do.
+# A server that keeps nothing, as the floor does.
 SERVER = "forgetful"
 ROWS: Mapping[str, Row] = {
     FLOOR: ALL[FLOOR],
     **{name: Row(SERVER, request) for name, request in _REQUESTS.items()},
-    **{name: row for name, row in ALL.items() if name.endswith(", echo")},
+    WAIT: Row("memory", _TO_REMEMBER),
+    WAIT_ON_SQLITE: Row("file", _TO_REMEMBER),
 }
-SERVERS: Mapping[str, Server] = {row.server: ALL_SERVERS[row.server] for row in ROWS.values()}
+# In memory there is room for some 30,000 calls, and none goes while it can be asked for: so that is for a second.
+_REMEMBERING = {"SIDECALL_HISTORY": "off", "SIDECALL_JOB_TTL": "1"}
+SERVERS: Mapping[str, Server] = {
+    **{name: ALL_SERVERS[name] for name in (ROWS[FLOOR].server, SERVER)},
+    "memory": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="memory://", **_REMEMBERING),
+    "file": sidecall("--tools", "bench/tools.py", SIDECALL_STORE="sqlite:///{folder}/ledger.db", **_REMEMBERING),
+}
 
 
 def measure(rounds: int, cores: Cores) -> Part:
@@ -114,8 +123,7 @@ def measure(rounds: int, cores: Cores) -> Part:
 
 def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
     """Make the table, of the processor time for each call."""
-    counted = {name: taken for name, taken in paces.items() if all(pace.processor_us for pace in taken)}
-    series = {name: [pace.processor_us or 0.0 for pace in taken] for name, taken in counted.items()}
+    series, uncounted = count_processor(paces)
     return Part(
         title=f"What a call costs, by form and door, {CONNECTIONS} connections",
         measures="µs of the server's processor time",
@@ -123,7 +131,7 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
         rows=tuple(_line(name, series) for name in series),
         series=series,
         figures=compare(series, BARS),
-        skipped={**skipped, **dict.fromkeys(paces.keys() - counted.keys(), "nobody counts processor time here")},
+        skipped={**skipped, **uncounted},
     )
 
 

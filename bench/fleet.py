@@ -12,8 +12,8 @@ from functools import partial
 from bench.environments import ROOT, Unavailable
 from bench.load import CONNECTIONS, Pace, drive, new_client, verify
 from bench.machine import Cores
-from bench.results import Figure, Part, absolute
-from bench.rounds import ratio, spread, take_turns
+from bench.results import Bar, Part, compare
+from bench.rounds import spread, take_turns
 from bench.rows import tool_call
 from bench.servers import Running, Server, running, sidecall
 from tests.kit.nats import find_program, running_broker
@@ -22,6 +22,17 @@ _TOOLS = ("--tools", "bench/far.py")
 NEAR, FAR, PLAIN, ALONE = "in a process", "on a worker", "inline, with a fleet", "inline, without one"
 _ONE, _MANY = "one client", f"{CONNECTIONS} clients"
 _NAMES: Mapping[str, str] = {NEAR: "echo_near", FAR: "echo_far", PLAIN: "echo", ALONE: "echo"}
+_P50, _HELD = ", p50", "memory of an idle worker beyond its tools"
+_FAR_ONE, _NEAR_ONE = f"{FAR}, {_ONE}", f"{NEAR}, {_ONE}"
+_FAR_MANY, _NEAR_MANY = f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}"
+BARS = (
+    Bar("p50 on a worker ÷ in a process, one client", _FAR_ONE + _P50, _NEAR_ONE + _P50, 2.5, at_least=False),
+    Bar(f"p50 on a worker ÷ in a process, {_MANY}", _FAR_MANY + _P50, _NEAR_MANY + _P50, 1.1, at_least=False),
+    Bar(f"rate on a worker ÷ in a process, {_MANY}", _FAR_MANY, _NEAR_MANY, 0.95),
+    Bar("inline calls with a fleet ÷ without one", f"{PLAIN}, {_MANY}", f"{ALONE}, {_MANY}", 0.98),
+    Bar(_HELD, _HELD, None, 60, at_least=False, unit="MB"),
+    Bar("calls that compute, two workers ÷ one", "crunch_two", "crunch_one", 1.8),
+)
 # Calls that compute at once, so long each that giving them out does not count.
 _CRUNCHES, _ROUNDS = 6, 8_000_000
 _PATIENCE = 60.0
@@ -143,35 +154,17 @@ def summarize(
 ) -> Part:
     """Make the table, and compare what is promised."""
     rates = {name: [it.pace.calls_per_second for it in shares] for name, shares in taken.items()}
+    waits = {name + _P50: [it.pace.p50_ms for it in shares] for name, shares in taken.items()}
+    series = {**rates, **crunched, **waits, _HELD: [held_mb]}
     return Part(
         title="A call on a worker, beside one in a process of its server",
-        measures="calls per second",
+        measures="calls per second, milliseconds (p50) or MB",
         columns=("", "calls/s", "p50 ms", "p99 ms", "server CPU µs", "worker CPU µs", "NATS CPU µs"),
         rows=tuple(_line(name, shares) for name, shares in taken.items()),
-        series={**rates, **crunched},
-        figures=tuple(_promise(taken, rates, crunched, held_mb)),
+        series=series,
+        figures=compare(series, BARS),
         skipped=failed,
     )
-
-
-def _promise(
-    taken: Mapping[str, Sequence[Shares]],
-    rates: Mapping[str, Sequence[float]],
-    crunched: Mapping[str, Sequence[float]],
-    held_mb: float,
-) -> Iterator[Figure]:
-    waits = {name: [it.pace.p50_ms for it in shares] for name, shares in taken.items()}
-    bars = (
-        (waits, f"{FAR}, {_ONE}", f"{NEAR}, {_ONE}", 2.5, False, "p50 on a worker ÷ in a process, one client"),
-        (waits, f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}", 1.1, False, f"p50 on a worker ÷ in a process, {_MANY}"),
-        (rates, f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}", 0.95, True, f"rate on a worker ÷ in a process, {_MANY}"),
-        (rates, f"{PLAIN}, {_MANY}", f"{ALONE}, {_MANY}", 0.98, True, "inline calls with a fleet ÷ without one"),
-        (crunched, "crunch_two", "crunch_one", 1.8, True, "calls that compute, two workers ÷ one"),
-    )
-    for series, above, below, bar, at_least, name in bars:
-        if above in series and below in series:
-            yield Figure(name, ratio(series[above], series[below]), bar, at_least=at_least)
-    yield absolute("memory of an idle worker beyond its tools", [held_mb], 60, "MB", at_least=False)
 
 
 def _line(name: str, shares: Sequence[Shares]) -> tuple[str, ...]:

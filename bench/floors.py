@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from bench.work import ToolCall, ToolMessage, answer, make_rows, run
+from bench.work import TakeArguments, ToolCall, ToolMessage, answer, make_rows, run
 
 _JSON = [(b"content-type", b"application/json")]
 LISTING_BYTES = 192_000
@@ -89,6 +89,13 @@ async def _rows_endpoint(request: Request) -> Response:
     return Response(to_json({"content": "rows", "artifact": make_rows(call.args["count"])}))
 
 
+async def _models_endpoint(request: Request) -> Response:
+    call = ToolCall.model_validate_json(await request.body())
+    taken = TakeArguments.model_validate(call.args)
+    message = ToolMessage(content=str(len(taken.items)), tool_call_id=call.id, name=call.name)
+    return Response(message.model_dump_json(), media_type="application/json")
+
+
 starlette = Starlette(
     routes=[
         Route("/tool_calls", _endpoint, methods=["POST"]),
@@ -96,6 +103,7 @@ starlette = Starlette(
         Route("/slow_calls", _slow_endpoint, methods=["POST"]),
         Route("/stream", _stream_endpoint, methods=["POST"]),
         Route("/rows", _rows_endpoint, methods=["POST"]),
+        Route("/models", _models_endpoint, methods=["POST"]),
     ]
 )
 

@@ -1,110 +1,116 @@
-"""Large results: their cost, the memory that they take, and how long others wait meanwhile."""
+"""Large results and arguments: their cost, the memory that they take, and how long others wait meanwhile."""
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
-
-import httpx
 
 from bench.environments import Unavailable
 from bench.load import new_client
 from bench.machine import Cores
-from bench.results import Bar, Part, absolute
+from bench.prober import Prober, probing
+from bench.results import Bar, Part
 from bench.rounds import take_turns
 from bench.rows import call_of
-from bench.servers import Running, floor, running, sidecall
+from bench.servers import Running, floor, peer, running, sidecall
 from bench.tables import tabulate
 from bench.work import make_rows
 
-# Rows of about a hundred bytes.
-SMALL, LARGE = 10_000, 140_000
-ROWS, ARTIFACT = "1 MB of rows as a result, ms", "14 MB of rows as an artifact, ms"
-FLOOR_ROWS, FLOOR_ARTIFACT = "Starlette + to_json, 1 MB, ms", "Starlette + to_json, 14 MB, ms"
-PEAK, WORST = "memory for the artifact ÷ its size", "longest answer of GET /healthz meanwhile, ms"
+# Rows of about a hundred bytes: 1, 14 and 16 MB.
+SMALL, LARGE, LARGEST = 10_000, 140_000, 160_000
+ROWS, FLOOR_ROWS = "1 MB of rows as a result, ms", "Starlette + to_json, 1 MB of rows, ms"
+ARTIFACT, FLOOR_ARTIFACT = "16 MB of rows as an artifact, ms", "Starlette + orjson, 16 MB of rows, ms"
+TO_JSON = "Starlette + to_json, 16 MB of rows, ms"
+MODELS, FLOOR_MODELS = "1 MB of models as arguments, ms", "Starlette + pydantic, 1 MB of models, ms"
+PEAK, WORST = "memory for the artifact ÷ its size", "longest answer of GET /healthz beside the artifact, ms"
+RESULT = "14 MB of rows as a result, ms"
+HELD = "longest answer of GET /healthz beside 14 MB of rows, above that at rest, ms"
 BARS = (
-    Bar("1 MB of rows ÷ Starlette + to_json", ROWS, FLOOR_ROWS, 1.5, at_least=False),
-    Bar("14 MB of rows as an artifact ÷ Starlette + to_json", ARTIFACT, FLOOR_ARTIFACT, 3.0, at_least=False, aim=2.0),
+    Bar("1 MB of rows as a result ÷ Starlette + to_json", ROWS, FLOOR_ROWS, 1.5, at_least=False),
+    Bar("the loop held by 14 MB of rows as a result", HELD, None, 25, at_least=False, unit="ms"),
+    Bar("16 MB of rows as an artifact ÷ Starlette + orjson", ARTIFACT, FLOOR_ARTIFACT, 3, at_least=False, aim=2),
+    Bar("memory for the artifact ÷ its size", PEAK, None, 3, at_least=False, aim=2),
+    Bar("GET /healthz beside the artifact, the longest", WORST, None, 60, at_least=False, aim=25, unit="ms"),
+    Bar("1 MB of models as arguments ÷ Starlette + pydantic", MODELS, FLOOR_MODELS, 1, at_least=False),
 )
 _ROOM = str(64 * 1024 * 1024)
+_BOUNDS = ("CONTENT_BYTES", "ARTIFACT_BYTES", "RESULT_BYTES")
 _SERVER = sidecall(
     *("--tools", "bench/tools.py"),
-    **dict.fromkeys(("SIDECALL_MAX_CONTENT_BYTES", "SIDECALL_MAX_ARTIFACT_BYTES", "SIDECALL_MAX_RESULT_BYTES"), _ROOM),
+    **{f"SIDECALL_MAX_{bound}": _ROOM for bound in _BOUNDS},
     SIDECALL_STORE="memory://",
     SIDECALL_HISTORY="off",
 )
-_MOST_ROUNDS = 5
-_LOOK = 0.002
+_MOST_ROUNDS = 7
+_AT_REST = 0.5
 
 
 def measure(rounds: int, cores: Cores) -> Part:
-    """Ask both servers for as many rows, in turns."""
-    peaks: list[float] = []
-    worst: list[float] = []
+    """Ask all servers for as many rows, in turns."""
+    found: dict[str, list[float]] = {PEAK: [], WORST: [], HELD: []}
     with ExitStack() as stack:
         ours, theirs = (stack.enter_context(running(it, cores)) for it in (_SERVER, floor("starlette")))
+        prober = stack.enter_context(probing(ours.port))
         turns: dict[str, Callable[[], float]] = {
             ROWS: partial(_ask, ours, "/tool_calls", "rows", SMALL),
             FLOOR_ROWS: partial(_ask, theirs, "/rows", "rows", SMALL),
-            ARTIFACT: partial(_ask_watched, ours, peaks, worst),
-            FLOOR_ARTIFACT: partial(_ask, theirs, "/rows", "rows", LARGE),
+            MODELS: partial(_give, ours, "/tool_calls"),
+            FLOOR_MODELS: partial(_give, theirs, "/models"),
+            RESULT: partial(_ask_for_result, ours, prober, found[HELD]),
+            ARTIFACT: partial(_ask_for_artifact, ours, prober, found),
+            TO_JSON: partial(_ask, theirs, "/rows", "rows", LARGEST),
         }
-        for server, path, tool in ((ours, "/tool_calls", "table"), (theirs, "/rows", "rows")):
-            for count in (SMALL, LARGE):  # The rows are made once, which is no part of what is measured.
-                _send(server, path, tool, count)
+        skipped: dict[str, str] = {}
+        try:
+            fastest = stack.enter_context(running(peer("orjson_rows", "orjson"), cores))
+            turns[FLOOR_ARTIFACT] = partial(_ask, fastest, "/rows", "rows", LARGEST)
+        except Unavailable as error:
+            skipped[FLOOR_ARTIFACT] = str(error)
+        take_turns(turns, 1)  # Servers make the rows once, which is no part of what is measured.
+        for taken in found.values():
+            taken.clear()
         series, failed = take_turns(turns, min(rounds, _MOST_ROUNDS))
-    found = {**series, PEAK: peaks, WORST: worst} if peaks else series
-    more = [
-        absolute(name, found[name], bar, unit, at_least=False)
-        for name, bar, unit in ((PEAK, 3.0, ""), (WORST, 60.0, "ms"))
-        if name in found
-    ]
-    return tabulate("Large results", "ms of the server's processor time", found, BARS, failed, more)
+    series |= {name: taken for name, taken in found.items() if taken}
+    return tabulate("Large results and arguments", "ms of processor time", series, BARS, skipped | failed)
 
 
 def _ask(server: Running, path: str, tool: str, count: int) -> float:
+    return _post(server, path, json.dumps(call_of(tool, {"count": count})), count * 50)
+
+
+def _give(server: Running, path: str) -> float:
+    return _post(server, path, json.dumps(call_of("take", {"items": make_rows(SMALL)})), 0)
+
+
+def _post(server: Running, path: str, body: str, least: int) -> float:
+    """Return the milliseconds of the server's processor for a request whose answer has so many bytes at least."""
     before = server.processor_seconds()
-    size = _send(server, path, tool, count)
+    with new_client() as client:
+        answer = client.post(server.url + path, content=body, headers={"content-type": "application/json"})
     after = server.processor_seconds()
     if before is None or after is None:
         raise Unavailable("nobody counts processor time here")
-    if size < count * 50:
-        raise Unavailable(f"only {size} bytes came")
+    if answer.status_code != 200 or len(answer.content) < least or b'"error"' in answer.content[:2000]:
+        raise Unavailable(f"answers {answer.status_code} {answer.text[:120]}")
     return (sum(after) - sum(before)) * 1000
 
 
-def _send(server: Running, path: str, tool: str, count: int) -> int:
-    with new_client() as client:
-        answer = client.post(server.url + path, json=call_of(tool, {"count": count}))
-        return len(answer.raise_for_status().content)
-
-
-def _ask_watched(server: Running, peaks: list[float], worst: list[float]) -> float:
-    """Do so beside a client that asks for the health of the server."""
-    Path(f"/proc/{server.pid}/clear_refs").write_text("5")  # The peak is counted from here.
-    before = server.resident_mb(alone=True)
-    done = threading.Event()
-    waited: list[float] = [0.0]
-    watcher = threading.Thread(target=_watch, args=(server.url, done, waited))
-    watcher.start()
-    try:
-        used = _ask(server, "/tool_calls", "table", LARGE)
-    finally:
-        done.set()
-        watcher.join()
-    size = len(json.dumps(make_rows(100))) / 100 * LARGE / 1e6
-    peaks.append((server.resident_mb(peak=True, alone=True) - before) / size)
-    worst.append(max(waited) * 1000)
+def _ask_for_result(server: Running, prober: Prober, held: list[float]) -> float:
+    prober.worst_ms()
+    time.sleep(_AT_REST)
+    at_rest = prober.worst_ms()
+    used = _ask(server, "/tool_calls", "rows", LARGE)
+    held.append(max(0.0, prober.worst_ms() - at_rest))
     return used
 
 
-def _watch(url: str, done: threading.Event, waited: list[float]) -> None:
-    with httpx.Client(trust_env=False, timeout=30) as client:
-        while not done.is_set():
-            start = time.perf_counter()
-            client.get(f"{url}/healthz")
-            waited.append(time.perf_counter() - start)
-            time.sleep(_LOOK)
+def _ask_for_artifact(server: Running, prober: Prober, found: dict[str, list[float]]) -> float:
+    server.forget_peak()
+    before = server.resident_mb(alone=True)
+    prober.worst_ms()
+    used = _ask(server, "/tool_calls", "table", LARGEST)
+    found[WORST].append(prober.worst_ms())
+    size = len(json.dumps(make_rows(100))) / 100 * LARGEST / 1e6
+    found[PEAK].append((server.resident_mb(peak=True, alone=True) - before) / size)
+    return used

@@ -1,23 +1,41 @@
-"""Quote a report in a document."""
+"""Quote records in documents: between two marks, of which the first names the parts."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+
+from bench.records import Record
+from bench.report import write_block
+from bench.results import Bar
+
+_BLOCK = re.compile(
+    r"(?P<begin><!-- recorded: (?P<names>[\w, ]+) -->\n).*?(?P<end><!-- end of the record -->)", re.DOTALL
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """The marks between which a document quotes a report."""
+def quote(document: str, promises: Mapping[str, Sequence[Bar]], records: Mapping[str, Record]) -> str:
+    """Return the document with what was recorded between its marks.
 
-    begin: str
-    end: str
+    Where none of the parts has a record, it stays as it is.
 
-    def quote(self, document: str, report: str) -> str:
-        """Return the document with the report between the marks.
+    Args:
+        document: The text.
+        promises: What each part promises.
+        records: The records there are.
 
-        Raises:
-            ValueError: It lacks them.
-        """
-        before, begin, rest = document.partition(self.begin)
-        _, end, after = rest.partition(self.end)
-        if not begin or not end:
-            raise ValueError(f"the document lacks {self.begin} or {self.end}")
-        return f"{before}{begin}\n\n{report}\n{end}{after}"
+    Raises:
+        ValueError: It has no marks, or names a part that there is not.
+    """
+    blocks = list(_BLOCK.finditer(document))
+    if not blocks or len(blocks) != document.count("<!-- recorded: "):
+        raise ValueError("the document lacks marks, or has them in another form")
+    return _BLOCK.sub(lambda found: _fill(found, promises, records), document)
+
+
+def _fill(found: re.Match[str], promises: Mapping[str, Sequence[Bar]], records: Mapping[str, Record]) -> str:
+    names = found["names"].split(", ")
+    if unknown := [name for name in names if name not in promises]:
+        raise ValueError(f"no such part: {', '.join(unknown)}")
+    if not records.keys() & set(names):
+        return found[0]
+    text = write_block({name: promises[name] for name in names}, records)
+    return f"{found['begin']}\n{text}\n{found['end']}"

@@ -1,13 +1,15 @@
 """The results of a part of the benchmark."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bench.rounds import Spread, ratio, spread
 
 # Many short turns rather than few long ones: a busy moment of the machine then hits neighbors alike.
 FULL_ROUNDS = 15
 SHORT_ROUNDS = 12
+# In each of the runs that are recorded.
+RECORDED_ROUNDS = 7
 QUICK_ROUNDS = 2
 
 
@@ -51,14 +53,23 @@ class Part:
 
 @dataclass(frozen=True)
 class Bar:
-    """Promise a ratio of two rows of a part."""
+    """Promise a ratio of two rows of a part, or what one row is, in its unit, where `below` is None."""
 
     name: str
     above: str
-    below: str
+    below: str | None
     bar: float
     at_least: bool = True
     aim: float | None = None
+    unit: str = ""
+
+    def is_known(self, series: Mapping[str, Sequence[float]]) -> bool:
+        """Whether its rows were measured."""
+        return self.above in series and (self.below is None or self.below in series)
+
+    def measure(self, series: Mapping[str, Sequence[float]]) -> Spread:
+        """Work it out from its rows."""
+        return spread(series[self.above]) if self.below is None else ratio(series[self.above], series[self.below])
 
 
 def compare(
@@ -66,7 +77,7 @@ def compare(
     bars: Sequence[Bar],
     by_processor: Mapping[str, Sequence[float]] | None = None,
 ) -> tuple[Figure, ...]:
-    """Work out the promised ratios of those rows that were measured.
+    """Work out the promised figures of those rows that were measured.
 
     Args:
         series: What is compared, by row.
@@ -76,47 +87,28 @@ def compare(
     return tuple(
         Figure(
             bar.name,
-            ratio(series[bar.above], series[bar.below]),
+            bar.measure(series),
             bar.bar,
             at_least=bar.at_least,
+            unit=bar.unit,
             aim=bar.aim,
             by_processor=_median_ratio(by_processor or {}, bar),
         )
         for bar in bars
-        if bar.above in series and bar.below in series
+        if bar.is_known(series)
     )
 
 
 def _median_ratio(series: Mapping[str, Sequence[float]], bar: Bar) -> float | None:
-    if bar.above not in series or bar.below not in series:
-        return None
-    return ratio(series[bar.above], series[bar.below]).median
+    return bar.measure(series).median if bar.is_known(series) else None
 
 
-def lowest(runs: Sequence[Sequence[Part]]) -> list[Part]:
-    """Put several runs of the same parts into one list, each table under the number of its run.
-
-    Of a figure that was promised, the run counts that is worst for the promise.
-    """
-    if len(runs) == 1:
-        return list(runs[0])
-    figures = [[figure for part in parts for figure in part.figures] for parts in runs]
-    counting = tuple(
-        _worst([figure for taken in figures for figure in taken if figure.name == name])
-        for name in dict.fromkeys(figure.name for taken in figures for figure in taken)
-    )
-    numbered = [
-        replace(part, title=f"{part.title}, run {number} of {len(runs)}", figures=())
-        for number, parts in enumerate(runs, 1)
-        for part in parts
-    ]
-    return [replace(numbered[0], figures=counting), *numbered[1:]]
+def find_worst(runs: Sequence[Part]) -> tuple[Figure, ...]:
+    """Return of each promised figure that of the run that is worst for it."""
+    figures = [figure for part in runs for figure in part.figures]
+    names = dict.fromkeys(figure.name for figure in figures)
+    return tuple(_worst([figure for figure in figures if figure.name == name]) for name in names)
 
 
 def _worst(figures: Sequence[Figure]) -> Figure:
     return (min if figures[0].at_least else max)(figures, key=lambda figure: figure.measured.median)
-
-
-def absolute(name: str, figures: Sequence[float], bar: float, unit: str, *, at_least: bool) -> Figure:
-    """Promise something that is no ratio."""
-    return Figure(name, spread(figures), bar, at_least=at_least, unit=unit)

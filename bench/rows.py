@@ -93,6 +93,7 @@ _PEERS = {
     "universal-tool-server": ("universal_tool_server", _universal),
     "langserve": ("langserve", _langserve),
     "fastmcp": ("fastmcp", fastmcp_call),
+    "mcp": ("mcp_sdk", fastmcp_call),
     "mcpo": ("mcpo", _mcpo),
 }
 

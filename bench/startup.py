@@ -15,7 +15,7 @@ import httpx
 
 from bench.load import Request, new_client, verify
 from bench.machine import Cores
-from bench.results import Bar, Figure, Part, absolute, compare
+from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread, take_turns
 from bench.rows import tool_call
 from bench.servers import Server, floor, running, sidecall
@@ -33,7 +33,14 @@ _ASKED: Mapping[str, tuple[Server, Request]] = {
     FASTAPI: (floor("fastapi"), tool_call("echo", {"text": "hi"}, "hi")),
 }
 
-_BAR = Bar("start to first answer ÷ FastAPI's", OURS, FASTAPI, 1.9, at_least=False)
+# What is promised beside the rows of the table.
+LATER, MEMORY = "later with toolkits that need a sandbox", "resident memory after it"
+BARS = (
+    Bar("start to first answer ÷ FastAPI's", OURS, FASTAPI, 1.9, at_least=False),
+    Bar("start to first answer, as it ships", SHIPPED, None, 0.9, at_least=False, unit="s"),
+    Bar(LATER, LATER, None, 0.1, at_least=False, unit="s"),
+    Bar(MEMORY, MEMORY, None, 74, at_least=False, unit="MB"),
+)
 _IMPORTS = ("import sidecall", "from sidecall import tool", "import sidecall.kernel.core.errors")
 _COUNT = (
     "import json, sys, time; before, begin = len(sys.modules), time.perf_counter(); {}; "
@@ -60,7 +67,7 @@ def measure(rounds: int, cores: Cores) -> Part:
             *(_line_of_import(statement, taken) for statement, taken in imports.items()),
         ),
         series=seconds,
-        figures=(*compare(seconds, (_BAR,), used), *_figures(seconds, memory.get(OURS))),
+        figures=compare({**seconds, **_list_more(seconds, memory)}, BARS, used),
         skipped=failed,
     )
 
@@ -93,17 +100,13 @@ def _line_of_import(statement: str, taken: list[tuple[float, int]]) -> tuple[str
     return name, f"{seconds.median:.3f}", f"{seconds.low:.3f} to {seconds.high:.3f}", "", "", str(taken[-1][1])
 
 
-def _figures(seconds: Mapping[str, list[float]], memory: list[float] | None) -> tuple[Figure, ...]:
-    if memory is None or SHIPPED not in seconds or CONFINED not in seconds:
-        return ()
-    shipped = seconds[SHIPPED]
-    # Both of the same round: the sandbox is tested during the start.
-    later = [one - other for one, other in zip(seconds[CONFINED], shipped, strict=True)]
-    return (
-        absolute("start to first answer, as it ships", shipped, 0.9, "s", at_least=False),
-        absolute("later with toolkits that need a sandbox", later, 0.1, "s", at_least=False),
-        absolute("resident memory after it", memory, 74, "MB", at_least=False),
-    )
+def _list_more(seconds: Mapping[str, list[float]], memory: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    more = {MEMORY: memory[OURS]} if OURS in memory else {}
+    if SHIPPED in seconds and CONFINED in seconds:
+        # Both of the same round: the sandbox is tested during the start.
+        pairs = zip(seconds[CONFINED], seconds[SHIPPED], strict=True)
+        more[LATER] = [one - other for one, other in pairs]
+    return more
 
 
 def _line(name: str, seconds: Mapping[str, list[float]], memory: Mapping[str, list[float]]) -> tuple[str, ...]:

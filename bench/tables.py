@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bench.results import Bar, Figure, Part, compare
+from bench.results import Bar, Part, compare
 from bench.rounds import spread
 
 
@@ -12,16 +12,16 @@ def tabulate(
     series: Mapping[str, Sequence[float]],
     bars: Sequence[Bar],
     skipped: Mapping[str, str],
-    more: Sequence[Figure] = (),
+    by_processor: Mapping[str, Sequence[float]] | None = None,
 ) -> Part:
-    """Make a part of one figure a row, and of promised ratios of rows."""
+    """Make a part of one figure a row, and of promised figures."""
     return Part(
         title=title,
         measures=measures,
         columns=("", measures, "lowest to highest"),
         rows=tuple(_line(name, taken) for name, taken in series.items()),
         series=series,
-        figures=(*compare(series, bars), *more),
+        figures=compare(series, bars, by_processor),
         skipped=skipped,
     )
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from bench.work import make_rows
+from bench.work import Item, make_rows
 from sidecall import ToolAnnotations, ToolContext, tool
 
 
@@ -77,6 +77,19 @@ async def report(times: int, context: ToolContext) -> str:
 
 
 @tool
+async def tell(times: int, context: ToolContext) -> str:
+    """Tell of progress, and wait each time until there is room for it.
+
+    Args:
+        times: How often.
+        context: Hears it.
+    """
+    for number in range(times):
+        await context.progress(number, times, "on the way")
+    return "done"
+
+
+@tool
 async def split(times: int) -> AsyncIterator[str]:
     """Yield parts without ever waiting.
 
@@ -95,6 +108,16 @@ async def rows(count: int) -> list[dict[str, Any]]:
         count: How many.
     """
     return make_rows(count)
+
+
+@tool
+async def take(items: list[Item]) -> str:
+    """Count rows that are read as models.
+
+    Args:
+        items: The rows.
+    """
+    return str(len(items))
 
 
 @tool(response_format="content_and_artifact")

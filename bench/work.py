@@ -21,6 +21,23 @@ class EchoArguments(BaseModel):
     text: str
 
 
+class Item(BaseModel):
+    """One of the rows that `make_rows` makes."""
+
+    id: int
+    name: str
+    price: float
+    is_sold: bool
+    note: str | None
+    text: str
+
+
+class TakeArguments(BaseModel):
+    """The arguments of `take`."""
+
+    items: list[Item]
+
+
 # Models of our own, not the server's: were they shared, a slower one would slow the floor as well and pass unseen.
 class ToolMessage(BaseModel):
     """An answer with LangChain's nine keys."""

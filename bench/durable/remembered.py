@@ -1,7 +1,7 @@
 """Durable calls, stored before they run and before they are answered, compared with plain calls and peers."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,7 @@ from bench.durable.workers import ASKED, WORKERS, start_worker
 from bench.environments import Unavailable
 from bench.load import CONNECTIONS, Pace, Request, drive, new_client, verify
 from bench.machine import Cores
-from bench.results import Bar, Figure, Part, absolute, compare
+from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread, take_turns
 from bench.rows import tool_call
 from bench.servers import Running, running, sidecall
@@ -39,6 +39,21 @@ _TO_KNOW = replace(_CALL, headers={**_CALL.headers, "idempotency-key": "{number}
 # is refused, rightly. So that is promised for a second there, and old calls go as new ones come.
 _FOR_A_MOMENT = {"SIDECALL_JOB_TTL": "1", "SIDECALL_IDEMPOTENCY_TTL": "1"}
 
+# Calls of many clients that are accepted, run and answered, all of it written down, in a second; and milliseconds of
+# the middle one with fewer clients.
+_RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
+_P50, _P50_MS = ", p50", 3.0
+
+
+def _promise(place: str, what: str) -> tuple[Bar, Bar]:
+    name, row = f"durable calls {place}{what}", REMEMBERED + place + what
+    waits = f"{name}, {CONNECTIONS} connections{_P50}"
+    return (
+        Bar(name + CROWDED, row + CROWDED, None, _RATES[place], unit="/s"),
+        Bar(waits, row + _P50, None, _P50_MS, at_least=False, unit="ms"),
+    )
+
+
 BARS = (
     *(
         Bar(f"remembered {place} ÷ plain", REMEMBERED + place, PLAIN + place, bar, aim=0.7)
@@ -48,11 +63,8 @@ BARS = (
         Bar(f"remembered {place} ÷ remembered in memory", REMEMBERED + place, REMEMBERED + IN_MEMORY, 0.7)
         for place in PLACES[1:]
     ),
+    *(bar for place in PLACES[1:] for what in ("", AGAIN, KEYED) for bar in _promise(place, what)),
 )
-# Calls of many clients that are accepted, run and answered, all of it written down, in a second; and milliseconds of
-# the middle one with fewer clients.
-_RATES = {"on SQLite": 8000.0, "on PostgreSQL": 5000.0}
-_P50_MS = 3.0
 # Gives an address of an empty database; starts a server there.
 _Place = Callable[[], str]
 _Start = Callable[[str, Cores], AbstractContextManager[Running]]
@@ -143,6 +155,7 @@ def _warm_up(server: Running, rows: Mapping[str, Request]) -> dict[str, Callable
 def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Part:
     """Make the table."""
     series = {name: [pace.calls_per_second for pace in taken] for name, taken in paces.items()}
+    waits = {name + _P50: [pace.p50_ms for pace in taken] for name, taken in paces.items()}
     used = {name: [pace.processor_us for pace in taken if pace.processor_us] for name, taken in paces.items()}
     per_processor_second = {name: [1e6 / us for us in found] for name, found in used.items() if found}
     return Part(
@@ -151,21 +164,9 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
         columns=("", "calls/s", "lowest to highest", "p50 ms", "p99 ms", "server CPU µs", "of it beside", "÷ plain"),
         rows=tuple(_line(name, taken, series) for name, taken in paces.items()),
         series=series,
-        figures=(*compare(series, BARS, per_processor_second), *_promise(paces)),
+        figures=compare({**series, **waits}, BARS, per_processor_second),
         skipped=skipped,
     )
-
-
-def _promise(paces: Mapping[str, list[Pace]]) -> Iterator[Figure]:
-    for place, rate in _RATES.items():
-        for what in ("", AGAIN, KEYED):
-            name, row = f"durable calls {place}{what}", REMEMBERED + place + what
-            if crowd := paces.get(row + CROWDED):
-                series = [pace.calls_per_second for pace in crowd]
-                yield absolute(name + CROWDED, series, rate, "/s", at_least=True)
-            if some := paces.get(row):
-                series = [pace.p50_ms for pace in some]
-                yield absolute(f"{name}, {CONNECTIONS} connections, p50", series, _P50_MS, "ms", at_least=False)
 
 
 def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]]) -> tuple[str, ...]:

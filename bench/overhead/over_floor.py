@@ -6,11 +6,12 @@ from bench.load import CONNECTIONS, Pace
 from bench.machine import Cores
 from bench.over_http import take_paces
 from bench.overhead.rows import HISTORY, KEY, LOGGED, PLAIN, ROWS, SERVERS, SPANS, THREAD
-from bench.results import Bar, Figure, Part, absolute, compare
+from bench.results import Bar, Part, compare
 from bench.rounds import ratio, spread
 from bench.rows import FLOOR
 
 _PER_CPU = "÷ Starlette floor, by server CPU"
+TAIL = "logs + spans, p99"
 BARS = (
     Bar(f"async tool {_PER_CPU}", PLAIN, FLOOR, 0.9),
     Bar(f"logged with arguments {_PER_CPU}", LOGGED, FLOOR, 0.7),
@@ -18,8 +19,8 @@ BARS = (
     Bar(f"logs + spans + rate + caller + API key {_PER_CPU}", KEY, FLOOR, 0.42),
     Bar(f"sync tool in a thread {_PER_CPU}", THREAD, FLOOR, 0.68),
     Bar(f"history in SQLite {_PER_CPU}", HISTORY, FLOOR, 0.75),
+    Bar(TAIL, TAIL, None, 5.0, at_least=False, unit="ms"),
 )
-_P99_MS = 5.0
 
 
 def measure(rounds: int, cores: Cores) -> Part:
@@ -31,25 +32,20 @@ def summarize(paces: Mapping[str, list[Pace]], skipped: Mapping[str, str]) -> Pa
     """Make the table; the time of a server's child processes is listed separately, and not promised."""
     counted = {name: taken for name, taken in paces.items() if all(pace.processor_us for pace in taken)}
     series = {name: [1e6 / _own_us(pace) for pace in taken] for name, taken in counted.items()}
+    tail = {TAIL: [pace.p99_ms for pace in paces[SPANS]]} if paces.get(SPANS) else {}
     return Part(
         title=f"Overhead of what is switched on, {CONNECTIONS} connections",
         measures="calls per second of the server's processor time",
         columns=("", "calls/s", "p50 ms", "p99 ms", "server CPU µs", "its processes, µs", "÷ Starlette floor"),
         rows=tuple(_line(name, taken, series) for name, taken in counted.items()),
         series=series,
-        figures=(*compare(series, BARS), *_promise_tail(paces.get(SPANS))),
+        figures=compare({**series, **tail}, BARS),
         skipped={**skipped, **dict.fromkeys(paces.keys() - counted.keys(), "nobody counts processor time here")},
     )
 
 
 def _own_us(pace: Pace) -> float:
     return (pace.processor_us or 0.0) - pace.beside_us
-
-
-def _promise_tail(paces: list[Pace] | None) -> tuple[Figure, ...]:
-    if not paces:
-        return ()
-    return (absolute("logs + spans, p99", [pace.p99_ms for pace in paces], _P99_MS, "ms", at_least=False),)
 
 
 def _line(name: str, paces: list[Pace], series: Mapping[str, list[float]]) -> tuple[str, ...]:

@@ -1,8 +1,12 @@
 """What a call costs by form and door, and what is promised of it."""
 
+from types import ModuleType
+
+import httpx
 import pytest
 
-from bench.doors import BARS, MCP, PLAIN, ROWS, SERVER, summarize
+from bench import doors, other_servers
+from bench.doors import MCP, PLAIN, ROWS, SERVER, WAIT, summarize
 from bench.load import Pace
 from bench.rows import FLOOR
 from sidecall import Registry
@@ -31,9 +35,40 @@ def test_doors_are_compared_with_the_plain_call() -> None:
     ]
 
 
-def test_every_promise_is_about_rows_that_are_measured() -> None:
-    """None is left out by its name."""
-    assert [bar.name for bar in BARS if not {bar.above, bar.below} <= ROWS.keys()] == []
+@pytest.mark.parametrize("part", [doors, other_servers], ids=lambda part: part.__name__)
+def test_every_promise_is_about_rows_that_are_measured(part: ModuleType) -> None:
+    """None is left out by its name, and each row has its server."""
+    assert [bar.name for bar in part.BARS if not {bar.above, bar.below} <= part.ROWS.keys()] == []
+    assert {row.server for row in part.ROWS.values()} == part.SERVERS.keys()
+
+
+def test_other_servers_are_compared_with_the_plain_call_and_over_mcp() -> None:
+    """By the processor time of a call."""
+    paces = {
+        other_servers.OURS: [Pace(10_000, 1.0, 2.0, 50.0)] * 3,
+        other_servers.OURS_MCP: [Pace(8_000, 1.0, 2.0, 60.0)] * 3,
+        other_servers.FASTMCP: [Pace(900, 9.0, 20.0, 1_080.0)] * 3,
+    }
+
+    part = other_servers.summarize(paces, {"mcpo, echo": "does not start"})
+
+    assert [(figure.measured.median, figure.met) for figure in part.figures] == [(18.0, True)]
+    assert part.rows[2] == (other_servers.FASTMCP, "900", "9.00", "20.00", "1,080", "21.60")
+    assert part.skipped == {"mcpo, echo": "does not start"}
+
+
+async def test_a_remembered_call_is_answered_as_others_are() -> None:
+    """With the result, since it is done before its client has waited enough."""
+    request, app = ROWS[WAIT].request, create_app(Settings(store="memory://", history="off"), Registry([echo]))
+    reached = httpx.ASGITransport(app)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=reached, base_url="http://127.0.0.1") as client,
+    ):
+        answer = await client.post(request.path, content=request.body, headers=dict(request.headers))
+
+    assert (answer.status_code, answer.json()["content"]) == (200, "hi")
+    assert answer.headers["preference-applied"] == "wait=10"
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -5,6 +5,8 @@ import pytest
 from starlette.types import ASGIApp
 
 from bench import floors
+from bench.tools import take
+from bench.work import make_rows
 
 MESSAGE = {
     "content": "hi",
@@ -30,3 +32,12 @@ async def test_every_floor_answers_a_call_with_a_tool_message(app: ASGIApp) -> N
 
     assert answer.headers["content-type"] == "application/json"
     assert answer.json() == MESSAGE
+
+
+async def test_the_floor_of_models_reads_them() -> None:
+    """All of them, as the tool does that it is compared with."""
+    call = {"name": "take", "args": {"items": make_rows(3)}, "id": "call_1", "type": "tool_call"}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(floors.starlette), base_url="http://floor") as client:
+        answer = await client.post("/models", json=call)
+
+    assert answer.json()["content"] == await take.ainvoke({"items": make_rows(3)}) == "3"

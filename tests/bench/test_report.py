@@ -1,88 +1,97 @@
-"""The report as people read it, and its quotation in the documentation."""
-
-import json
-from pathlib import Path
+"""Records as people read them."""
 
 import pytest
 
-from bench.report import QUOTED, as_json, markdown
-from bench.results import Figure, Part
+from bench.records import Record
+from bench.report import tell_when, write_block, write_page
+from bench.results import Bar, Figure, Part
 from bench.rounds import Spread
 
-ROOT = Path(__file__).parents[2]
+FIGURES = (
+    Figure("async ÷ floor", Spread(0.712, 0.7, 0.733), 0.7, aim=0.85, by_processor=0.72),
+    Figure("memory", Spread(512.4, 500.0, 520.0), 400, at_least=False, unit="MB"),
+)
 PART = Part(
     title="Over HTTP",
     measures="calls per second",
-    columns=("", "calls/s"),
-    rows=(("async | sync", "12,000"),),
+    columns=("", "calls/s", "p50 ms"),
+    rows=(("async | sync", "12,000", "1.00"),),
     series={"async | sync": [12000.0]},
-    figures=(
-        Figure("async ÷ floor", Spread(0.712, 0.7, 0.733), 0.7, aim=0.85, by_processor=0.72),
-        Figure("memory", Spread(512.4, 500.0, 520.0), 400, at_least=False, unit="MB"),
-    ),
-    skipped={"a peer": "does not start: ImportError: gone"},
+    figures=FIGURES,
+    skipped={"a peer": "does not start: ImportError: gone", "async | sync": "only in this run"},
 )
-REPORT = """### Promised figures
+MACHINE = {"processor": "Any, 2 cores", "python": "3.11.7", "wrk": "4.1.0"}
+RECORD = Record("http", "2026-11-28T20:05+00:00", 3, 7, 61.2, MACHINE, FIGURES, (PART, PART, PART))
+OTHER = Record("scale", "2026-11-29T20:05+00:00", 1, 7, 61.2, MACHINE, (), (PART,))
+BARS = {
+    "http": [Bar("async ÷ floor", "a", "f", 0.7, aim=0.85), Bar("memory", "m", None, 400, at_least=False)],
+    "scale": [Bar("a call ÷ among 10", "many", "few", 1.05, at_least=False)],
+}
+PAGE = """# What was recorded
+
+1 of 2 promised figures are met.
+
+Missed:
+
+- memory: 512 MB, ≤ 400
+
+## Over HTTP
+
+Recorded on 28 November 2026 in 3 runs, of which the worst counts, on Any, 2 cores, with Python 3.11.7. It took 61 s.
+
+Machine and versions: python 3.11.7; wrk 4.1.0.
 
 |  | measured | lowest to highest | by server CPU | bar |  |
 | --- | ---: | ---: | ---: | ---: | ---: |
 | async ÷ floor | 0.71 | 0.70 to 0.73 | 0.72 | ≥ 0.70 (aim 0.85) | met |
 | memory | 512 MB | 500 to 520 |  | ≤ 400 | **missed** |
 
-### Over HTTP
+The table is that of the last run.
 
-|  | calls/s |
-| --- | --- |
-| async \\| sync | 12,000 |
+|  | calls/s | p50 ms |
+| --- | ---: | ---: |
+| async \\| sync | 12,000 | 1.00 |
 
-### Not measured
-
-|  | reason |
+| not measured | reason |
 | --- | --- |
 | a peer | does not start: ImportError: gone |
-
-### Machine and versions
-
-|  |  |
-| --- | --- |
-| python | 3.11.7 |
 """
+BLOCK = """|  | measured | bar |  |
+| --- | ---: | ---: | ---: |
+| async ÷ floor | 0.71 | ≥ 0.70 (aim 0.85) | met |
+| memory | 512 MB | ≤ 400 | **missed** |
+| a call ÷ among 10 |  | ≤ 1.05 | {} |
+
+{}
+"""
+WORST = "in 3 runs, of which the worst counts, on Any, 2 cores, with Python 3.11.7."
 
 
-def test_the_report_has_the_figures_the_tables_and_what_is_missing() -> None:
-    """In this order; a pipe in a cell does not break its table."""
-    assert markdown([PART], {"python": "3.11.7"}) == REPORT
+def test_a_page_has_the_promises_the_tables_and_what_is_missing() -> None:
+    """Which promises are missed stands above all; a pipe in a cell does not break its table."""
+    assert write_page("What was recorded", [RECORD]) == PAGE
 
 
-def test_the_report_for_programs_has_every_round() -> None:
-    """Beside the summary."""
-    report = json.loads(as_json([PART], {"python": "3.11.7"}))
+@pytest.mark.parametrize(
+    ("records", "verdict", "when"),
+    [
+        pytest.param([RECORD], "not recorded", f"Recorded on 28 November 2026 {WORST}", id="a part without a record"),
+        pytest.param(
+            [RECORD, OTHER],
+            "not measured",
+            f"http: recorded on 28 November 2026 {WORST} "
+            "scale: recorded on 29 November 2026 in one run on Any, 2 cores, with Python 3.11.7.",
+            id="a record without the figure",
+        ),
+    ],
+)
+def test_the_documentation_tells_of_every_promise(records: list[Record], verdict: str, when: str) -> None:
+    """Also of those that nobody has measured; and when and where the others were."""
+    block = write_block(BARS, {record.name: record for record in records})
 
-    assert report["machine"] == {"python": "3.11.7"}
-    assert report["parts"][0]["series"] == {"async | sync": [12000.0]}
-    assert report["parts"][0]["skipped"] == {"a peer": "does not start: ImportError: gone"}
-
-
-def test_a_quotation_replaces_the_one_before() -> None:
-    """And leaves the rest of the document as it is."""
-    document = "# Speed\n<!-- recorded by python -m bench --record -->\nold\n<!-- end of the record -->\nMore.\n"
-
-    quoted = QUOTED.quote(document, "new\n")
-
-    assert quoted == (
-        "# Speed\n<!-- recorded by python -m bench --record -->\n\nnew\n\n<!-- end of the record -->\nMore.\n"
-    )
-    assert QUOTED.quote(quoted, "new\n") == quoted
-
-
-def test_a_document_without_marks_is_refused() -> None:
-    """Nothing is written in the wrong place."""
-    with pytest.raises(ValueError, match="lacks"):
-        QUOTED.quote("# Speed\n", "new\n")
+    assert block == BLOCK.format(verdict, when)
 
 
-def test_the_documentation_quotes_the_recorded_run() -> None:
-    """The report in bench/results stands in docs/performance.md word for word."""
-    document = (ROOT / "docs/performance.md").read_text()
-
-    assert QUOTED.quote(document, (ROOT / "bench/results/latest.md").read_text()) == document
+def test_parts_that_were_recorded_alike_are_told_of_once() -> None:
+    """By one sentence, without their names."""
+    assert tell_when([OTHER, OTHER]) == ("Recorded on 29 November 2026 in one run on Any, 2 cores, with Python 3.11.7.")

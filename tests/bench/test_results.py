@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.results import Bar, Figure, Part, absolute, compare, lowest
+from bench.results import Bar, Figure, Part, compare, find_worst
 from bench.rounds import Spread
 
 
@@ -43,37 +43,28 @@ def test_a_ratio_is_also_told_by_processor_time() -> None:
 
 def test_a_figure_need_not_be_a_ratio() -> None:
     """Memory and times stand for themselves."""
-    figure = absolute("start", [0.5, 0.7, 0.6], 0.9, "s", at_least=False)
+    figures = compare({"start": [0.5, 0.7, 0.6]}, [Bar("to start", "start", None, 0.9, at_least=False, unit="s")])
 
-    assert figure == Figure("start", Spread(0.6, 0.5, 0.7), 0.9, at_least=False, unit="s")
-    assert figure.met
+    assert figures == (Figure("to start", Spread(0.6, 0.5, 0.7), 0.9, at_least=False, unit="s"),)
+    assert figures[0].met
 
 
-def _run(ratio: float, memory: float) -> Part:
-    figures = (
-        Figure("a ÷ b", Spread(ratio, ratio, ratio), 0.7),
-        Figure("memory", Spread(memory, memory, memory), 66, at_least=False),
-    )
-    return Part("Table", "calls", ("", "calls"), (("a", str(ratio)),), {}, figures)
+def _run(ratio: float, memory: float | None) -> Part:
+    figures = [Figure("a ÷ b", Spread(ratio, ratio, ratio), 0.7)]
+    if memory is not None:
+        figures.append(Figure("memory", Spread(memory, memory, memory), 66, at_least=False))
+    return Part("Table", "calls", ("", "calls"), (("a", str(ratio)),), {}, tuple(figures))
 
 
 def test_of_several_runs_the_worst_counts_for_each_promise() -> None:
-    """The lowest of what has to reach its bar, the highest of what has to stay under it; every table stays."""
-    parts = lowest([[_run(0.8, 60)], [_run(0.6, 64)], [_run(0.9, 70)]])
+    """The lowest of what has to reach its bar, the highest of what has to stay under it."""
+    worst = find_worst([_run(0.8, 60), _run(0.6, 64), _run(0.9, 70)])
 
-    assert [(figure.name, figure.measured.median) for part in parts for figure in part.figures] == [
-        ("a ÷ b", 0.6),
-        ("memory", 70),
-    ]
-    assert [(part.title, part.rows) for part in parts] == [
-        ("Table, run 1 of 3", (("a", "0.8"),)),
-        ("Table, run 2 of 3", (("a", "0.6"),)),
-        ("Table, run 3 of 3", (("a", "0.9"),)),
-    ]
+    assert [(figure.name, figure.measured.median) for figure in worst] == [("a ÷ b", 0.6), ("memory", 70)]
 
 
-def test_one_run_is_not_numbered() -> None:
-    """It is told as it is."""
-    part = _run(0.8, 60)
+def test_what_one_run_could_not_measure_others_may() -> None:
+    """The figure is that of those that did."""
+    worst = find_worst([_run(0.8, None), _run(0.9, 64)])
 
-    assert lowest([[part]]) == [part]
+    assert [(figure.name, figure.measured.median) for figure in worst] == [("a ÷ b", 0.8), ("memory", 64)]
