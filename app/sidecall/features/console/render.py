@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from jinja2.ext import Extension
 from markupsafe import Markup
 from pydantic_core import to_json
+from rcssmin import cssmin
 from starlette.responses import HTMLResponse, Response
 
 from sidecall.features.console import scripts
@@ -37,10 +39,19 @@ _FILE_HEADERS = {**_SAFE, "Cache-Control": "public, max-age=31536000, immutable"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 # Characters of a text that is shown in letters of one width.
 _LONG = 2000
+_INDENT = re.compile("^[ ]+", re.MULTILINE)
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
 # Those that no reader sees, or that turn the text behind them around: written as their numbers.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+class _WithoutIndent(Extension):
+    """Leave out of pages how their templates are indented; values stand in a page as they are."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """Return a template without the space that its lines begin with."""
+        return _INDENT.sub("", source)
 
 
 @cache
@@ -50,7 +61,7 @@ def _environment() -> Environment:
         autoescape=True,
         auto_reload=False,
         trim_blocks=True,
-        lstrip_blocks=True,
+        extensions=[_WithoutIndent],
     )
     made.filters.update(
         data=write_data,
@@ -152,7 +163,7 @@ def _list_files() -> Mapping[str, bytes]:
         for path in sorted(_STATIC.iterdir())
         if path.suffix in _KINDS
     }
-    sheets = {name: scripts.strip_sheet(text) for name, text in found.items() if name.endswith(".css")}
+    sheets = {name: cssmin(text) for name, text in found.items() if name.endswith(".css")}
     images = {name: text for name, text in found.items() if name.endswith(".svg")}
     return {name: text.encode() for name, text in {**images, **sheets, **_join_scripts()}.items()}
 

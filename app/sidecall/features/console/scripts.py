@@ -10,35 +10,21 @@ from functools import cache
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
+from rjsmin import jsmin
+
 # Which modules a file has; every other module is a file of its own name. A name that ends in `/` is a folder's.
 _TOGETHER: Mapping[str, tuple[str, ...]] = {
-    "common.js": ("json.js", "dom.js", "api.js", "console.js", "waits.js"),
+    "common.js": ("json.js", "dom.js", "console.js"),
+    "api.js": ("api.js", "waits.js"),
     "form.js": ("form/",),
-    "tool.js": ("links.js", "arguments.js", "tool.js"),
+    "tool.js": ("arguments.js", "tool.js"),
+    "trying.js": ("links.js", "texts.js", "snippets.js", "offering.js", "trying.js"),
     "answers.js": ("tree.js", "answers.js", "differences.js", "events.js"),
 }
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 _LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) (\w+))", re.MULTILINE)
 _NAME = re.compile(r"\w+")
-_TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-    |(?P<space>\s+)
-    |"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
-    |`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`
-    |[\w$\#]+
-    |.""",
-    re.VERBOSE | re.DOTALL,
-)
-_EXPRESSION = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/[a-z]*")
-# Behind these a slash begins a regular expression, behind others it divides.
-_BEFORE_EXPRESSION = frozenset("(,=:[!&|?{};>")
-_WORD = re.compile(r"[\w$#]")
-# Beside these no statement ends with its line.
-_OPEN_BEFORE = frozenset("{([,;:=&|?>*")
-_OPEN_AFTER = frozenset("})].,;:?&|=*")
-_SHEET_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SHEET_SPACE = re.compile(r"(?:\s|;(?=\s*\}))*([{};,>])\s*|:\s+|\s+")
 
 
 class Module(NamedTuple):
@@ -110,47 +96,9 @@ def _import(names: Sequence[str], file: str) -> str:
 
 def _wrap(module: Module) -> str:
     """Write a module in a scope of its own; only what it exports is visible outside."""
-    text = strip(module.text)
+    text = jsmin(module.text)
     exported = ",".join(module.exports)
     return f"const{{{exported}}}=(()=>{{{text}\nreturn{{{exported}}}}})();" if exported else f"{{{text}\n}}"
-
-
-def strip(text: str) -> str:
-    """Leave out of a script its comments, and the space that separates nothing; lines that end a statement stay."""
-    written: list[str] = []
-    last, space, at = "", "", 0
-    while at < len(text):
-        found = _match(text, at, last)
-        token, at = found[0], found.end()
-        if found.lastgroup in ("comment", "space"):
-            space = "\n" if "\n" in token or space == "\n" else " "
-            continue
-        written.append(_separate(last, space, token[0]) + token)
-        last, space = token[-1], ""
-    return "".join(written)
-
-
-def _match(text: str, at: int, last: str) -> re.Match[str]:
-    found = _TOKEN.match(text, at)
-    if text[at] == "/" and found and not found.lastgroup and (last == "" or last in _BEFORE_EXPRESSION):
-        found = _EXPRESSION.match(text, at)
-    assert found is not None
-    return found
-
-
-def _separate(last: str, space: str, following: str) -> str:
-    if space == "\n":
-        return "" if last in _OPEN_BEFORE or following in _OPEN_AFTER or last == "" else "\n"
-    if space == " ":
-        is_needed = (_WORD.match(last) and _WORD.match(following)) or (last == following and last in "+-/")
-        return " " if is_needed else ""
-    return ""
-
-
-def strip_sheet(text: str) -> str:
-    """Leave out of a style sheet its comments, and the space that separates nothing."""
-    rest = _SHEET_COMMENT.sub("", text).strip()
-    return _SHEET_SPACE.sub(lambda found: found[1] or ":" * found[0].startswith(":") or " ", rest)
 
 
 def list_needed(files: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ export function setAttribute(element, name, value) {
   else element.setAttribute(name, value === true ? "" : String(value));
 }
 
+/** Use a style sheet that lies beside the scripts. */
+export function useSheet(name) {
+  const href = new URL(name, import.meta.url).href;
+  const isUsed = [...document.querySelectorAll("link")].some((link) => link.href === href);
+  if (!isUsed) document.head.append(make("link", { rel: "stylesheet", href }));
+}
+
 /** Make a button that does something; `label` is what it is called where its text does not say it alone. */
 export function makeButton(text, label, act, name = "") {
   const button = make(

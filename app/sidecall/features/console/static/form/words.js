@@ -12,14 +12,6 @@ const KINDS = {
   number: "number",
   null: "null",
 };
-const PLURALS = {
-  string: "texts",
-  boolean: "true or false",
-  object: "objects",
-  array: "lists",
-  integer: "integers",
-  number: "numbers",
-};
 const EXAMPLES = {
   date: "2026-01-31",
   time: "13:30:00",
@@ -65,8 +57,11 @@ function nameArray(schema, name, root) {
   if (name !== undefined) return name;
   if (schema.prefixItems) return `${schema.prefixItems.length} items`;
   const { schema: items } = resolve(schema.items ?? true, root);
-  const said = nameOfRef(schema.items?.$ref) ?? items.title ?? pick(PLURALS, items.type);
-  return said === undefined ? "list" : `list of ${said}`;
+  const named = nameOfRef(schema.items?.$ref) ?? items.title;
+  if (named !== undefined) return `list of ${named}`;
+  const kind = items.type === "null" ? undefined : pick(KINDS, items.type);
+  if (kind === undefined) return "list";
+  return `list of ${kind}${items.type === "boolean" ? "" : "s"}`;
 }
 
 /** Name variants so that no two are called alike. */
