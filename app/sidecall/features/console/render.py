@@ -3,14 +3,13 @@
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
-from jinja2.ext import Extension
 from markupsafe import Markup
 from pydantic_core import to_json
 from rcssmin import cssmin
@@ -46,22 +45,22 @@ _MARKUP = re.compile("[<>&]")
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
-class _WithoutIndent(Extension):
-    """Leave out of pages how their templates are indented; values stand in a page as they are."""
+class _Templates(FileSystemLoader):
+    """Load templates without the space that their lines begin with; values stand in a page as they are."""
 
-    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
-        """Return a template without the space that its lines begin with."""
-        return _INDENT.sub("", source)
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return a template's text, its place, and what says whether it is still the same."""
+        text, place, is_same = super().get_source(environment, template)
+        return _INDENT.sub("", text), place, is_same
 
 
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+        loader=_Templates(_HERE / "templates"),
         autoescape=True,
         auto_reload=False,
         trim_blocks=True,
-        extensions=[_WithoutIndent],
     )
     made.filters.update(
         data=write_data,

@@ -1,11 +1,12 @@
 """Join the scripts of the pages into few files, and leave out what only their authors read.
 
 A browser asks for each file of a page alone, and a module waits for those that it imports. So modules that pages need
-together come in one file, each in a scope of its own. Nothing is renamed or computed: what runs is what was written.
+together come in one file, in which no name is given twice. Nothing is renamed or computed: what runs is what was
+written.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from posixpath import dirname, normpath
 from typing import NamedTuple
@@ -28,21 +29,26 @@ _NAME = re.compile(r"\w+")
 
 
 class Module(NamedTuple):
-    """One script as it was written: its text without imports, what it imports from where, and what it exports."""
+    """One script as it was written: its text without imports, what it imports from where, and what it exports.
+
+    `later` are the modules that it imports when it wants them, with all that they export.
+    """
 
     text: str
     imports: Sequence[tuple[Sequence[str], str]]
     exports: Sequence[str]
+    later: Sequence[str]
 
 
 def join(sources: Mapping[str, str]) -> Mapping[str, str]:
     """Return the files that are served, by their names, from all modules by theirs."""
     places = {name: _find_file(name) for name in sources}
     modules = {name: _read(name, text, places) for name, text in sources.items()}
+    wanted = _find_wanted(modules, places)
     files: dict[str, list[str]] = {}
     for name in _sort(modules):
         files.setdefault(places[name], []).append(name)
-    return {file: _write(file, names, modules, places) for file, names in files.items()}
+    return {file: _write(file, [modules[it] for it in names], wanted, places) for file, names in files.items()}
 
 
 def list_imports(text: str) -> list[str]:
@@ -60,8 +66,19 @@ def _read(name: str, text: str, places: Mapping[str, str]) -> Module:
     found = [
         (_NAME.findall(names), normpath(f"{dirname(name)}/{at}").lstrip("/")) for names, at in _IMPORT.findall(text)
     ]
+    later = [normpath(it) for it in _LATER.findall(text)]
     rest = _LATER.sub(lambda it: f'import("./{places[normpath(it[1])]}")', _IMPORT.sub("", text))
-    return Module(_EXPORT.sub("", rest), found, _EXPORT.findall(text))
+    return Module(_EXPORT.sub("", rest), found, _EXPORT.findall(text), later)
+
+
+def _find_wanted(modules: Mapping[str, Module], places: Mapping[str, str]) -> frozenset[str]:
+    """Return the names that a file has to export, since another one imports them."""
+    found: set[str] = set()
+    for name, module in modules.items():
+        for imported, other in module.imports:
+            found.update(imported if places[other] != places[name] else ())
+        found.update(*(modules[it].exports for it in module.later))
+    return frozenset(found)
 
 
 def _sort(modules: Mapping[str, Module]) -> list[str]:
@@ -79,26 +96,19 @@ def _sort(modules: Mapping[str, Module]) -> list[str]:
     return found
 
 
-def _write(file: str, names: Sequence[str], modules: Mapping[str, Module], places: Mapping[str, str]) -> str:
-    wanted: dict[str, set[str]] = {}
-    for imported, other in (it for name in names for it in modules[name].imports):
+def _write(file: str, modules: Sequence[Module], wanted: Collection[str], places: Mapping[str, str]) -> str:
+    imported: dict[str, set[str]] = {}
+    for names, other in (it for module in modules for it in module.imports):
         if places[other] != file:
-            wanted.setdefault(places[other], set()).update(imported)
-    lines = [_import(sorted(imported), other) for other, imported in sorted(wanted.items())]
-    lines += [_wrap(modules[name]) for name in names]
-    exported = [it for name in names for it in modules[name].exports]
+            imported.setdefault(places[other], set()).update(names)
+    lines = [_import(sorted(names), other) for other, names in sorted(imported.items())]
+    lines += [jsmin(module.text) for module in modules]
+    exported = [it for module in modules for it in module.exports if it in wanted]
     return "\n".join([*lines, *([f"export{{{','.join(exported)}}};"] if exported else []), ""])
 
 
 def _import(names: Sequence[str], file: str) -> str:
     return f'import{{{",".join(names)}}}from"./{file}";' if names else f'import"./{file}";'
-
-
-def _wrap(module: Module) -> str:
-    """Write a module in a scope of its own; only what it exports is visible outside."""
-    text = jsmin(module.text)
-    exported = ",".join(module.exports)
-    return f"const{{{exported}}}=(()=>{{{text}\nreturn{{{exported}}}}})();" if exported else f"{{{text}\n}}"
 
 
 def list_needed(files: Mapping[str, str], name: str) -> tuple[str, ...]:

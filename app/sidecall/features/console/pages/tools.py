@@ -136,5 +136,4 @@ def _tell_script(visit: Visit, tool: Mapping[str, Any]) -> dict[str, Any]:
         "given": given,
         "readsState": tool["reads_state"],
         "hasKeys": visit.has_sessions,
-        "isRisky": bool(tool["annotations"]["destructive"]),
     }

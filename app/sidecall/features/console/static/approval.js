@@ -1,9 +1,9 @@
 // An approval: its arguments in a form, and what is changed in them. Deciding comes when it is first wanted.
 
+import { it } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, same, stringify } from "./json.js";
 
-const it = (id) => document.getElementById(id);
 const { approval, schema } = parse(it("approval-data").textContent);
 // `current` is the tool as it is now, where it is not the one that was asked about: a decision is about what the
 // person has read.

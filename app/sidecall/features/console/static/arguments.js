@@ -1,9 +1,8 @@
 // The arguments of a call: as a form or as JSON text, and what the tool is given besides.
 
+import { it } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, stringify } from "./json.js";
-
-const it = (id) => document.getElementById(id);
 
 /** What is filled in on the page of a tool. */
 export class Arguments {

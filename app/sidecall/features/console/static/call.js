@@ -2,12 +2,11 @@
 
 import { address, ask, explain, Refusal, send } from "./api.js";
 import { showDifferences } from "./differences.js";
-import { makeButton } from "./dom.js";
+import { it, makeButton } from "./dom.js";
 import { readEvents } from "./events.js";
 import { parse } from "./json.js";
 import { showText, showTree } from "./tree.js";
 
-const it = (id) => document.getElementById(id);
 const told = parse(it("call-data").textContent);
 const PAUSE = 2_000;
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });

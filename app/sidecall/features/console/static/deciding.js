@@ -3,10 +3,8 @@
 import { showFailure, showMessage } from "./answers.js";
 import { address, ask, explain, Refusal } from "./api.js";
 import { showDifferences } from "./differences.js";
-import { make } from "./dom.js";
+import { it, make } from "./dom.js";
 import { same, stringify } from "./json.js";
-
-const it = (id) => document.getElementById(id);
 
 /** Return the arguments as they stand now; undefined where they are none yet. */
 function readArgs({ asked, form }) {

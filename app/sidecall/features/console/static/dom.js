@@ -2,6 +2,11 @@
 
 let count = 0;
 
+/** Return the element of an id. */
+export function it(id) {
+  return document.getElementById(id);
+}
+
 /** Return an id that no other element of the page has. */
 export function makeId(prefix = "f") {
   count += 1;

@@ -1,6 +1,6 @@
 // The keys of all pages, shown when a person asks for them.
 
-import { make } from "./dom.js";
+import { make, useSheet } from "./dom.js";
 
 const KEYS = [
   ["/", "find in a list"],
@@ -11,6 +11,7 @@ const KEYS = [
 
 /** Show which key does what. */
 export function showKeys() {
+  useSheet("keys.css");
   const pages = [...document.querySelectorAll("nav a[data-key]")];
   const led = pages.map((link) => [`g ${link.dataset.key}`, link.firstChild.textContent.trim()]);
   const rows = [...led, ...KEYS].flatMap(([keys, words]) => [

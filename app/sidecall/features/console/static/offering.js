@@ -2,10 +2,10 @@
 
 import { address, ask, explain } from "./api.js";
 import { say } from "./console.js";
+import { it } from "./dom.js";
 import { stringify } from "./json.js";
 import { writeSnippet } from "./snippets.js";
 
-const it = (id) => document.getElementById(id);
 // Characters of JSON to a token, as a rule of thumb.
 const PER_TOKEN = 4;
 

@@ -1,8 +1,7 @@
 // The arguments of a call as JSON text, in place of the form.
 
+import { it } from "./dom.js";
 import { parse, stringify } from "./json.js";
-
-const it = (id) => document.getElementById(id);
 
 /** Return the value that is written, or null where it is none yet, which is said. */
 export function read(args) {

@@ -1,9 +1,9 @@
 // The page of a tool: a form for its arguments, and what is done with them, which comes when it is first wanted.
 
 import { Arguments } from "./arguments.js";
+import { it } from "./dom.js";
 import { parse } from "./json.js";
 
-const it = (id) => document.getElementById(id);
 const told = parse(it("tool-data").textContent);
 const isGiven = told.given.length > 0 || told.readsState;
 const args = new Arguments(told, isGiven ? (await import("./given.js")).makeGiven(told) : null);

@@ -20,7 +20,7 @@ const EXAMPLES = {
   uuid: "123e4567-e89b-12d3-a456-426614174000",
   email: "name@example.org",
 };
-const FORMATS = {
+const FORMAT_NAMES = {
   "date-time": "date and time",
   binary: "bytes as text",
   byte: "base64",
@@ -46,7 +46,7 @@ export function nameKind({ schema, editor, tag, name }, root) {
   if (editor === "choice" && schema.enum) return name ?? "one of a list";
   if (editor === "object") return name ?? (schema.properties ? "object" : "keys and values");
   if (editor === "array") return nameArray(schema, name, root);
-  return pick(FORMATS, schema.format) ?? schema.format ?? pick(KINDS, schema.type) ?? "value";
+  return pick(FORMAT_NAMES, schema.format) ?? schema.format ?? pick(KINDS, schema.type) ?? "value";
 }
 
 function pick(words, name) {
