@@ -240,7 +240,7 @@ async def test_what_may_not_be_seen_is_not_there(
     client = await enter(make_client, keys, *scopes)
 
     found = {path: (await client.get(f"/console/{path}")).status_code for path in pages}
-    navigation = re.findall(r'<a href="[^"]*console/(\w+)" data-key', (await client.get("/console/session")).text)
+    navigation = re.findall(r'<a href="(\w+)" data-key', (await client.get("/console/session")).text)
 
     assert found == pages
     assert sorted(navigation) == sorted(path for path, status in pages.items() if status == 200 and "/" not in path)

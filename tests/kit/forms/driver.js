@@ -158,5 +158,4 @@ Object.assign(window, {
     takeViolations,
   },
 });
-document.body.style.background = "var(--paper)";
 document.documentElement.dataset.ready = "yes";

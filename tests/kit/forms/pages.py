@@ -20,7 +20,8 @@ POLICY = (
 )
 _PAGE = b"""<!doctype html><html lang=en><meta charset=utf-8><title>A form</title><link rel=icon href=data:,>
 <meta name=viewport content="width=device-width, initial-scale=1">
-<link rel=stylesheet href=/static/form.css><script type=module src=/driver.js></script>
+<link rel=stylesheet href=/static/form.css><link rel=stylesheet href=/static/console.css>
+<script type=module src=/driver.js></script>
 <main><h1>A form</h1><div id=place></div></main>"""
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 

@@ -3,7 +3,7 @@
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 from pydantic_core import to_json
+from rcssmin import cssmin
 from starlette.responses import HTMLResponse, Response
 
 from sidecall.features.console import scripts
@@ -37,20 +38,29 @@ _FILE_HEADERS = {**_SAFE, "Cache-Control": "public, max-age=31536000, immutable"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 # Characters of a text that is shown in letters of one width.
 _LONG = 2000
+_INDENT = re.compile("^[ ]+", re.MULTILINE)
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
 # Those that no reader sees, or that turn the text behind them around: written as their numbers.
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
+class _Templates(FileSystemLoader):
+    """Load templates without the space that their lines begin with; values stand in a page as they are."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """Return a template's text, its place, and what says whether it is still the same."""
+        text, place, is_same = super().get_source(environment, template)
+        return _INDENT.sub("", text), place, is_same
+
+
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+        loader=_Templates(_HERE / "templates"),
         autoescape=True,
         auto_reload=False,
         trim_blocks=True,
-        lstrip_blocks=True,
     )
     made.filters.update(
         data=write_data,
@@ -152,7 +162,7 @@ def _list_files() -> Mapping[str, bytes]:
         for path in sorted(_STATIC.iterdir())
         if path.suffix in _KINDS
     }
-    sheets = {name: scripts.strip_sheet(text) for name, text in found.items() if name.endswith(".css")}
+    sheets = {name: cssmin(text) for name, text in found.items() if name.endswith(".css")}
     images = {name: text for name, text in found.items() if name.endswith(".svg")}
     return {name: text.encode() for name, text in {**images, **sheets, **_join_scripts()}.items()}
 

@@ -149,8 +149,17 @@ def _write_login(request: Request, then: str, trouble: str = "", status: int = _
 
 def _common(request: Request) -> Mapping[str, object]:
     root = _find_root(request)
-    static = f"{root}console/static/{name_version()}/"
-    return {"root": root, "static": static, "waiting": None, "reader": None, "pages": (), "page": None}
+    console = root.removeprefix("../")
+    static = f"{console}static/{name_version()}/"
+    return {
+        "root": root,
+        "console": console,
+        "static": static,
+        "waiting": None,
+        "reader": None,
+        "pages": (),
+        "page": None,
+    }
 
 
 async def _write(visit: Visit, page: Page | None, view: View) -> Response:

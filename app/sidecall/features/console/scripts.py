@@ -1,62 +1,54 @@
 """Join the scripts of the pages into few files, and leave out what only their authors read.
 
 A browser asks for each file of a page alone, and a module waits for those that it imports. So modules that pages need
-together come in one file, each in a scope of its own. Nothing is renamed or computed: what runs is what was written.
+together come in one file, in which no name is given twice. Nothing is renamed or computed: what runs is what was
+written.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from posixpath import dirname, normpath
 from typing import NamedTuple
 
+from rjsmin import jsmin
+
 # Which modules a file has; every other module is a file of its own name. A name that ends in `/` is a folder's.
 _TOGETHER: Mapping[str, tuple[str, ...]] = {
-    "common.js": ("json.js", "dom.js", "api.js", "console.js", "waits.js"),
+    "common.js": ("json.js", "dom.js", "console.js"),
+    "api.js": ("api.js", "waits.js"),
     "form.js": ("form/",),
-    "tool.js": ("links.js", "arguments.js", "tool.js"),
+    "tool.js": ("arguments.js", "tool.js"),
+    "trying.js": ("links.js", "texts.js", "snippets.js", "offering.js", "trying.js"),
     "answers.js": ("tree.js", "answers.js", "differences.js", "events.js"),
 }
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 _LATER = re.compile(r'\bimport\("(\.[^"]+)"\)')
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) (\w+))", re.MULTILINE)
 _NAME = re.compile(r"\w+")
-_TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
-    |(?P<space>\s+)
-    |"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*'
-    |`(?:\\.|\$\{(?:[^{}`]|`(?:\\.|[^`\\])*`|\{[^{}]*\})*\}|[^`\\])*`
-    |[\w$\#]+
-    |.""",
-    re.VERBOSE | re.DOTALL,
-)
-_EXPRESSION = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/[a-z]*")
-# Behind these a slash begins a regular expression, behind others it divides.
-_BEFORE_EXPRESSION = frozenset("(,=:[!&|?{};>")
-_WORD = re.compile(r"[\w$#]")
-# Beside these no statement ends with its line.
-_OPEN_BEFORE = frozenset("{([,;:=&|?>*")
-_OPEN_AFTER = frozenset("})].,;:?&|=*")
-_SHEET_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_SHEET_SPACE = re.compile(r"(?:\s|;(?=\s*\}))*([{};,>])\s*|:\s+|\s+")
 
 
 class Module(NamedTuple):
-    """One script as it was written: its text without imports, what it imports from where, and what it exports."""
+    """One script as it was written: its text without imports, what it imports from where, and what it exports.
+
+    `later` are the modules that it imports when it wants them, with all that they export.
+    """
 
     text: str
     imports: Sequence[tuple[Sequence[str], str]]
     exports: Sequence[str]
+    later: Sequence[str]
 
 
 def join(sources: Mapping[str, str]) -> Mapping[str, str]:
     """Return the files that are served, by their names, from all modules by theirs."""
     places = {name: _find_file(name) for name in sources}
     modules = {name: _read(name, text, places) for name, text in sources.items()}
+    wanted = _find_wanted(modules, places)
     files: dict[str, list[str]] = {}
     for name in _sort(modules):
         files.setdefault(places[name], []).append(name)
-    return {file: _write(file, names, modules, places) for file, names in files.items()}
+    return {file: _write(file, [modules[it] for it in names], wanted, places) for file, names in files.items()}
 
 
 def list_imports(text: str) -> list[str]:
@@ -74,8 +66,19 @@ def _read(name: str, text: str, places: Mapping[str, str]) -> Module:
     found = [
         (_NAME.findall(names), normpath(f"{dirname(name)}/{at}").lstrip("/")) for names, at in _IMPORT.findall(text)
     ]
+    later = [normpath(it) for it in _LATER.findall(text)]
     rest = _LATER.sub(lambda it: f'import("./{places[normpath(it[1])]}")', _IMPORT.sub("", text))
-    return Module(_EXPORT.sub("", rest), found, _EXPORT.findall(text))
+    return Module(_EXPORT.sub("", rest), found, _EXPORT.findall(text), later)
+
+
+def _find_wanted(modules: Mapping[str, Module], places: Mapping[str, str]) -> frozenset[str]:
+    """Return the names that a file has to export, since another one imports them."""
+    found: set[str] = set()
+    for name, module in modules.items():
+        for imported, other in module.imports:
+            found.update(imported if places[other] != places[name] else ())
+        found.update(*(modules[it].exports for it in module.later))
+    return frozenset(found)
 
 
 def _sort(modules: Mapping[str, Module]) -> list[str]:
@@ -93,64 +96,19 @@ def _sort(modules: Mapping[str, Module]) -> list[str]:
     return found
 
 
-def _write(file: str, names: Sequence[str], modules: Mapping[str, Module], places: Mapping[str, str]) -> str:
-    wanted: dict[str, set[str]] = {}
-    for imported, other in (it for name in names for it in modules[name].imports):
+def _write(file: str, modules: Sequence[Module], wanted: Collection[str], places: Mapping[str, str]) -> str:
+    imported: dict[str, set[str]] = {}
+    for names, other in (it for module in modules for it in module.imports):
         if places[other] != file:
-            wanted.setdefault(places[other], set()).update(imported)
-    lines = [_import(sorted(imported), other) for other, imported in sorted(wanted.items())]
-    lines += [_wrap(modules[name]) for name in names]
-    exported = [it for name in names for it in modules[name].exports]
+            imported.setdefault(places[other], set()).update(names)
+    lines = [_import(sorted(names), other) for other, names in sorted(imported.items())]
+    lines += [jsmin(module.text) for module in modules]
+    exported = [it for module in modules for it in module.exports if it in wanted]
     return "\n".join([*lines, *([f"export{{{','.join(exported)}}};"] if exported else []), ""])
 
 
 def _import(names: Sequence[str], file: str) -> str:
     return f'import{{{",".join(names)}}}from"./{file}";' if names else f'import"./{file}";'
-
-
-def _wrap(module: Module) -> str:
-    """Write a module in a scope of its own; only what it exports is visible outside."""
-    text = strip(module.text)
-    exported = ",".join(module.exports)
-    return f"const{{{exported}}}=(()=>{{{text}\nreturn{{{exported}}}}})();" if exported else f"{{{text}\n}}"
-
-
-def strip(text: str) -> str:
-    """Leave out of a script its comments, and the space that separates nothing; lines that end a statement stay."""
-    written: list[str] = []
-    last, space, at = "", "", 0
-    while at < len(text):
-        found = _match(text, at, last)
-        token, at = found[0], found.end()
-        if found.lastgroup in ("comment", "space"):
-            space = "\n" if "\n" in token or space == "\n" else " "
-            continue
-        written.append(_separate(last, space, token[0]) + token)
-        last, space = token[-1], ""
-    return "".join(written)
-
-
-def _match(text: str, at: int, last: str) -> re.Match[str]:
-    found = _TOKEN.match(text, at)
-    if text[at] == "/" and found and not found.lastgroup and (last == "" or last in _BEFORE_EXPRESSION):
-        found = _EXPRESSION.match(text, at)
-    assert found is not None
-    return found
-
-
-def _separate(last: str, space: str, following: str) -> str:
-    if space == "\n":
-        return "" if last in _OPEN_BEFORE or following in _OPEN_AFTER or last == "" else "\n"
-    if space == " ":
-        is_needed = (_WORD.match(last) and _WORD.match(following)) or (last == following and last in "+-/")
-        return " " if is_needed else ""
-    return ""
-
-
-def strip_sheet(text: str) -> str:
-    """Leave out of a style sheet its comments, and the space that separates nothing."""
-    rest = _SHEET_COMMENT.sub("", text).strip()
-    return _SHEET_SPACE.sub(lambda found: found[1] or ":" * found[0].startswith(":") or " ", rest)
 
 
 def list_needed(files: Mapping[str, str], name: str) -> tuple[str, ...]:

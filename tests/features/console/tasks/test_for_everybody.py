@@ -63,12 +63,14 @@ def find_wrong(page: Page) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize(
     ("path", "most_bytes", "most_requests"),
     [
-        ("tools", 28_000, 6),
-        ("tools/place_order", 80_000, 8),
-        ("approvals", 30_000, 6),
-        ("approvals/{id}", 70_000, 7),
-        ("calls/{call}", 54_000, 9),
-        ("health", 40_000, 5),
+        ("tools", 24_000, 6),
+        ("tools/place_order", 61_440, 7),
+        ("tools/hostile", 60_000, 7),
+        ("approvals", 26_000, 7),
+        ("approvals/{id}", 60_000, 7),
+        ("calls", 28_000, 6),
+        ("calls/{call}", 44_000, 9),
+        ("health", 32_000, 6),
     ],
 )
 def test_pages_are_light(

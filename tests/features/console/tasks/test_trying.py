@@ -1,6 +1,7 @@
 """People find tools, call them, mend what was refused, and follow what takes long."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -173,12 +174,12 @@ def test_a_copy_for_the_shell_gives_the_same_answer(open_page: OpenPage, server:
     words = 'it\'s "one" $HOME `id` \\ é\u2028'
     page = open_page(f"{server.url}/console/tools/fail#{json.dumps({'words': words})}")
     page.get_by_text("Copy as").click()
-    button(page, "curl").click()
-    curl = page.locator("#copied").input_value()
-    button(page, "Python").click()
-    python = page.locator("#copied").input_value()
-    button(page, "Link with these arguments").click()
-    link = page.locator("#copied").input_value()
+    copied = {}
+    for name, begin in (("curl", "curl"), ("Python", "import"), ("Link with these arguments", "http")):
+        button(page, name).click()
+        expect(page.locator("#copied")).to_have_value(re.compile(f"^{begin}"))
+        copied[name] = page.locator("#copied").input_value()
+    curl, python, link = copied.values()
 
     answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, check=True).stdout
     assert json.loads(answer)["content"] == words
@@ -207,6 +208,8 @@ def test_a_definition_is_shown_as_each_model_gets_it(open_page: OpenPage, server
     """Without losing what is filled in."""
     page = open_page(f'{server.url}/console/tools/refund#{{"customer":"ann","cents":1}}')
     page.get_by_text("Definition, as models get it").click()
+    expect(page.locator("#definition pre")).to_contain_text('"parameters"')
+    expect(page.locator("#tokens")).to_have_text(re.compile(r"^About \d+ tokens\.$"))
     page.get_by_role("link", name="Anthropic").click()
 
     expect(page.locator("#definition pre")).to_contain_text('"input_schema"')

@@ -91,15 +91,13 @@ async def show_tool(visit: Visit) -> View:
     """Show one tool with the form to try it."""
     name = visit.names["name"]
     tool = (await visit.get(f"/tools/{name}")).data
-    form = visit.query.get("form", "openai")
-    form = form if form in FORMS else "openai"
-    definition = await visit.find("/tools", name=name, format=form)
+    form = visit.query.get("form")
+    text = await _write_definition(visit, name, form) if form in FORMS else ""
     calls = await visit.find("/tool_calls", name=name, limit=_LAST_CALLS)
-    text = "" if isinstance(definition, ApiFailure) else show_json(definition.data)
     values = {
         "tool": tool,
         "signs": _sign_tool(tool),
-        "form": form,
+        "form": form if form in FORMS else None,
         "forms": FORMS,
         "definition": text,
         "tokens": len(text.replace(" ", "").replace("\n", "")) // _PER_TOKEN,
@@ -108,6 +106,11 @@ async def show_tool(visit: Visit) -> View:
         "told": _tell_script(visit, tool),
     }
     return View("tool.html", name, values)
+
+
+async def _write_definition(visit: Visit, name: str, form: str) -> str:
+    definition = await visit.find("/tools", name=name, format=form)
+    return "" if isinstance(definition, ApiFailure) else show_json(definition.data)
 
 
 def _sign_tool(tool: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -133,5 +136,4 @@ def _tell_script(visit: Visit, tool: Mapping[str, Any]) -> dict[str, Any]:
         "given": given,
         "readsState": tool["reads_state"],
         "hasKeys": visit.has_sessions,
-        "isRisky": bool(tool["annotations"]["destructive"]),
     }

@@ -1,21 +1,19 @@
 // The arguments of a call: as a form or as JSON text, and what the tool is given besides.
 
+import { it } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, stringify } from "./json.js";
-import { dropSecrets, readFragment } from "./links.js";
-
-const it = (id) => document.getElementById(id);
 
 /** What is filled in on the page of a tool. */
 export class Arguments {
-  constructor(told) {
-    this.told = told;
+  /** `given` is the form for what the tool is given besides; null where there is none. */
+  constructor(told, given) {
+    Object.assign(this, { told, given });
     this.isText = false;
     const begun = readFragment(location.hash) ?? readBegun();
     this.form = makeForm(told.schema, begun === null ? {} : { value: begun });
     it("args-form").append(this.form.element);
-    this.given = makeGiven(told);
-    if (this.given !== null) it("given").append(this.given.element);
+    if (given !== null) it("given").append(given.element);
     it("tab-form").addEventListener("click", () => this.turn(false));
     it("tab-json").addEventListener("click", () => this.turn(true));
     for (const tab of [it("tab-form"), it("tab-json")]) tab.addEventListener("keydown", (event) => this.move(event));
@@ -24,26 +22,11 @@ export class Arguments {
 
   /** Return the value as it is filled in, or null where it is none yet, which is said at its place. */
   read() {
-    if (this.isText) return this.readText();
+    if (this.isText) return this.text.read(this);
     const { value, problems } = this.form.read();
     this.form.showErrors(problems);
     if (problems.length > 0) this.form.focus();
     return problems.length > 0 ? null : value;
-  }
-
-  readText() {
-    const field = it("args-text");
-    try {
-      const value = parse(field.value.trim() === "" ? "{}" : field.value);
-      if (value === null || Array.isArray(value) || !stringify(value).startsWith("{"))
-        throw new SyntaxError("Write a JSON object: { … }");
-      this.say("");
-      return value;
-    } catch (error) {
-      this.say(error.message);
-      field.focus();
-      return null;
-    }
   }
 
   say(words) {
@@ -69,39 +52,26 @@ export class Arguments {
   }
 
   /** Return a link to this page that fills in these arguments, without what is secret. */
-  makeLink() {
-    const kept = dropSecrets(this.read(), this.told.schema);
+  async makeLink() {
+    const kept = await this.withoutSecrets(this.read());
     return `${location.origin}${location.pathname}#${encodeURIComponent(stringify(kept))}`;
   }
 
-  /** Show the form, or the text. */
-  turn(isText) {
-    if (isText === this.isText) return;
-    const value = isText ? this.form.read().value : this.readText();
-    if (value === null) return;
-    if (isText) it("args-text").value = this.write(value);
-    else this.form.fill(value);
-    this.isText = isText;
-    it("args-form").hidden = isText;
-    it("args-json").hidden = !isText;
-    for (const [id, isChosen] of [
-      ["tab-form", !isText],
-      ["tab-json", isText],
-    ]) {
-      it(id).setAttribute("aria-selected", String(isChosen));
-      it(id).tabIndex = isChosen ? 0 : -1;
-    }
+  async withoutSecrets(value) {
+    const { dropSecrets } = await import("./links.js");
+    return dropSecrets(value, this.told.schema);
   }
 
-  move(event) {
+  /** Show the form, or the text, which comes when it is first wanted. */
+  async turn(isText) {
+    this.text ??= await import("./texts.js");
+    this.text.turn(this, isText);
+  }
+
+  async move(event) {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    this.turn(!this.isText);
+    await this.turn(!this.isText);
     it(this.isText ? "tab-json" : "tab-form").focus();
-  }
-
-  /** Write a value as a person reads it. */
-  write(value) {
-    return typeof value === "string" ? value : stringify(value, 2);
   }
 
   showErrors(errors) {
@@ -136,10 +106,10 @@ export class Arguments {
   /** Keep what is filled in for when the page is loaded again. */
   remember() {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => {
+    this.waiting = setTimeout(async () => {
       try {
         const value = this.isText ? parse(it("args-text").value) : this.form.read().value;
-        history.replaceState({ args: stringify(dropSecrets(value, this.told.schema)) }, "");
+        history.replaceState({ args: stringify(await this.withoutSecrets(value)) }, "");
       } catch {
         // It is no JSON yet, or too much to keep.
       }
@@ -155,30 +125,12 @@ function readBegun() {
   }
 }
 
-/** Make the form for what the caller's program would send beside the arguments; null where nothing is. */
-function makeGiven(told) {
-  const sources = ["state", "context"].filter(
-    (source) => told.given.some((it) => it.from === source) || (source === "state" && told.readsState),
-  );
-  if (sources.length === 0) return null;
-  const schema = { type: "object", properties: {}, required: [], $defs: {}, additionalProperties: false };
-  for (const source of sources) {
-    const entries = told.given.filter((it) => it.from === source);
-    schema.properties[source] = describe(entries, schema.$defs);
-    if (entries.some((it) => it.required)) schema.required.push(source);
+/** Read the arguments that a link carries behind its `#`; null where it carries none. */
+function readFragment(fragment) {
+  if (!fragment.startsWith("#%7B") && !fragment.startsWith("#{")) return null;
+  try {
+    return parse(decodeURIComponent(fragment.slice(1)));
+  } catch {
+    return null;
   }
-  return makeForm(schema);
-}
-
-function describe(entries, defs) {
-  const isPlain = entries.length > 0 && entries.every((it) => typeof it.path === "string" && /^\w+$/.test(it.path));
-  if (!isPlain) return {};
-  const described = { type: "object", properties: {}, required: [], additionalProperties: true };
-  for (const { path, schema, required } of entries) {
-    const { $defs, ...rest } = schema ?? {};
-    Object.assign(defs, $defs);
-    described.properties[path] = rest;
-    if (required) described.required.push(path);
-  }
-  return described;
 }

@@ -1,15 +1,12 @@
 // The page of one call: follow it to its end, cancel it, send it again, copy it.
 
 import { address, ask, explain, Refusal, send } from "./api.js";
-import { say } from "./console.js";
 import { showDifferences } from "./differences.js";
-import { makeButton } from "./dom.js";
+import { it, makeButton } from "./dom.js";
 import { readEvents } from "./events.js";
 import { parse } from "./json.js";
-import { writeSnippet } from "./snippets.js";
 import { showText, showTree } from "./tree.js";
 
-const it = (id) => document.getElementById(id);
 const told = parse(it("call-data").textContent);
 const PAUSE = 2_000;
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
@@ -99,21 +96,14 @@ function askFirst() {
   return undefined;
 }
 
-async function copy(text) {
-  it("copied").hidden = false;
-  it("copied").value = text;
-  try {
-    await navigator.clipboard.writeText(text);
-    say("Copied.");
-  } catch {
-    it("copied").select(); // Without https there is no clipboard.
-    say("Press Ctrl+C to copy what is selected.");
-  }
+async function copyCurl() {
+  const { offer, writeCall } = await import("./offering.js");
+  await offer(writeCall("curl", { type: "tool_call", name: told.name, args: told.args }, told.hasKeys));
 }
 
-function writeCurl() {
-  const call = { type: "tool_call", name: told.name, args: told.args };
-  return writeSnippet("curl", new URL(address("tool_calls"), location.href).href, call, told.hasKeys);
+async function copyLink() {
+  const { offer } = await import("./offering.js");
+  await offer(location.href);
 }
 
 /** Show the answer as a tree when that is first opened. */
@@ -127,8 +117,8 @@ function showAsTree() {
 const ACTIONS = {
   cancel,
   replay: askFirst,
-  "copy-curl": () => copy(writeCurl()),
-  "copy-link": () => copy(location.href),
+  "copy-curl": copyCurl,
+  "copy-link": copyLink,
 };
 for (const [id, act] of Object.entries(ACTIONS)) {
   if (it(id) === null) continue;

@@ -27,7 +27,7 @@ function step(by) {
 
 const ACTIONS = {
   "/": () => document.querySelector("[data-find]")?.focus(),
-  "?": () => document.getElementById("keys").showModal(),
+  "?": async () => (await import("./keys.js")).showKeys(),
   j: () => step(1),
   k: () => step(-1),
 };
@@ -50,3 +50,23 @@ document.addEventListener("keydown", (event) => {
     act();
   }
 });
+
+const EVERY_COUNT = 15_000;
+let isWatched = false;
+
+/** Show from now on how many calls wait for a person. */
+async function watchWaiting() {
+  if (isWatched) return;
+  isWatched = true;
+  try {
+    (await import("./waits.js")).watchCount(EVERY_COUNT);
+  } catch {
+    isWatched = false; // The server is away.
+  }
+}
+
+// The page itself says how many there were; the list of what waits looks itself.
+if (document.querySelector("nav a[data-waits]") !== null && document.querySelector("[data-looks]") === null) {
+  setTimeout(watchWaiting, EVERY_COUNT);
+  document.addEventListener("visibilitychange", watchWaiting);
+}

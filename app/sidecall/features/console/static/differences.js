@@ -6,7 +6,7 @@ import { cutText } from "./tree.js";
 
 const MOST_ROWS = 500;
 const MOST_DEPTH = 200;
-const MOST_TEXT = 2_000;
+const MOST_LETTERS = 2_000;
 
 /**
  * List the differences between two values: `[{path, kind, before, after}]`.
@@ -67,6 +67,6 @@ function makeRow(difference) {
 function makeCell(difference, side) {
   if (!Object.hasOwn(difference, side)) return make("td", { class: "absent" }, "not sent");
   const text = stringify(difference[side], 1);
-  const shown = text.length > MOST_TEXT ? `${cutText(text, MOST_TEXT)}… (${text.length} characters)` : text;
+  const shown = text.length > MOST_LETTERS ? `${cutText(text, MOST_LETTERS)}… (${text.length} characters)` : text;
   return make("td", {}, make(side === "before" ? "del" : "ins", {}, shown));
 }

@@ -2,6 +2,11 @@
 
 let count = 0;
 
+/** Return the element of an id. */
+export function it(id) {
+  return document.getElementById(id);
+}
+
 /** Return an id that no other element of the page has. */
 export function makeId(prefix = "f") {
   count += 1;
@@ -20,6 +25,13 @@ export function make(tag, attributes = {}, ...children) {
 export function setAttribute(element, name, value) {
   if (value === false || value === null || value === undefined) element.removeAttribute(name);
   else element.setAttribute(name, value === true ? "" : String(value));
+}
+
+/** Use a style sheet that lies beside the scripts. */
+export function useSheet(name) {
+  const href = new URL(name, import.meta.url).href;
+  const isUsed = [...document.querySelectorAll("link")].some((link) => link.href === href);
+  if (!isUsed) document.head.append(make("link", { rel: "stylesheet", href }));
 }
 
 /** Make a button that does something; `label` is what it is called where its text does not say it alone. */

@@ -1,6 +1,6 @@
-// Links that fill in a form: what they carry, and what they never do.
+// What no link carries, and no browser keeps.
 
-import { parse, stringify } from "./json.js";
+import { stringify } from "./json.js";
 
 /**
  * Leave out what a schema marks as secret, so that no link has it: members with `writeOnly` or the format `password`.
@@ -37,14 +37,4 @@ function resolve(schema, root) {
     found = root.$defs?.[name];
   }
   return found !== null && typeof found === "object" ? found : null;
-}
-
-/** Read the arguments that a link carries behind its `#`; null where it carries none. */
-export function readFragment(fragment) {
-  if (!fragment.startsWith("#%7B") && !fragment.startsWith("#{")) return null;
-  try {
-    return parse(decodeURIComponent(fragment.slice(1)));
-  } catch {
-    return null;
-  }
 }

@@ -47,7 +47,8 @@ const WRITERS = {
 
 /** Write a text as one word of a shell, whatever is in it. */
 function quote(text) {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
+  const escaped = text.replaceAll("'", "'\\''");
+  return `'${escaped}'`;
 }
 
 /** Write a JSON value as Python. */
@@ -58,9 +59,8 @@ function writePython(value, indent) {
   if (value === false) return "False";
   if (typeof value === "string") return escapePython(value);
   if (Array.isArray(value)) {
-    return value.length === 0
-      ? "[]"
-      : `[\n${value.map((it) => `${deeper}${writePython(it, deeper)},\n`).join("")}${indent}]`;
+    const items = value.map((it) => `${deeper}${writePython(it, deeper)},\n`);
+    return items.length === 0 ? "[]" : `[\n${items.join("")}${indent}]`;
   }
   const text = stringify(value);
   if (!text.startsWith("{")) return text;

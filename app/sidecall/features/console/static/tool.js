@@ -1,58 +1,43 @@
 // The page of a tool: a form for its arguments, and what is done with them, which comes when it is first wanted.
 
-import { address, ask, explain } from "./api.js";
 import { Arguments } from "./arguments.js";
-import { say } from "./console.js";
+import { it } from "./dom.js";
 import { parse } from "./json.js";
-import { writeSnippet } from "./snippets.js";
 
-const it = (id) => document.getElementById(id);
 const told = parse(it("tool-data").textContent);
-const args = new Arguments(told);
+const isGiven = told.given.length > 0 || told.readsState;
+const args = new Arguments(told, isGiven ? (await import("./given.js")).makeGiven(told) : null);
 
-/** Do something with the arguments. */
-async function act(name) {
+const trying = () => import("./trying.js");
+const offering = () => import("./offering.js");
+
+/** Do something with the arguments, by a function of a module that is loaded for it. */
+async function act(load, name, ...given) {
   try {
-    const trying = await import("./trying.js");
-    await trying[name](args);
-  } catch (error) {
-    it("state").textContent = explain(error);
+    const actions = await load();
+    await actions[name](args, ...given);
+  } catch {
+    it("state").textContent = "The server cannot be reached. What you have filled in stays; try again.";
   }
 }
 
-/** Copy the call for a shell, as a program, or as a link. */
-async function copy(kind) {
-  const body = args.makeCall();
-  if (body === null) return;
-  const isLink = kind === "link";
-  const text = isLink
-    ? args.makeLink()
-    : writeSnippet(kind, new URL(address("tool_calls"), location.href).href, body, told.hasKeys);
-  const shown = it("copied");
-  shown.hidden = false;
-  shown.value = text;
-  try {
-    await navigator.clipboard.writeText(text);
-    say("Copied.");
-  } catch {
-    shown.select(); // Without https there is no clipboard.
-    say("Press Ctrl+C to copy what is selected.");
-  }
+function listen(id, event, name) {
+  it(id).addEventListener(event, (happened) => {
+    happened.preventDefault();
+    act(trying, name);
+  });
 }
 
 // It is fetched with the first sign of a person, so that nothing waits for it.
 for (const sign of ["pointermove", "pointerdown", "keydown"])
-  addEventListener(sign, () => import("./trying.js").catch(() => null), { once: true });
-it("call").addEventListener("submit", (event) => {
-  event.preventDefault();
-  act("call");
-});
-it("check").addEventListener("click", () => act("check"));
-it("background").addEventListener("click", () => act("runAsJob"));
-it("cancel").addEventListener("click", () => act("cancel"));
+  addEventListener(sign, () => trying().catch(() => null), { once: true });
+listen("call", "submit", "call");
+listen("check", "click", "check");
+listen("background", "click", "runAsJob");
+listen("cancel", "click", "cancel");
 it("clear").addEventListener("click", () => args.clear());
 for (const button of document.querySelectorAll("[data-copy]"))
-  button.addEventListener("click", () => copy(button.dataset.copy));
+  button.addEventListener("click", () => act(offering, "copy", button.dataset.copy));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && it("call").contains(event.target)) {
     event.preventDefault();
@@ -60,13 +45,14 @@ document.addEventListener("keydown", (event) => {
   }
 });
 for (const link of document.querySelectorAll("[data-form]")) {
-  link.addEventListener("click", async (event) => {
+  link.addEventListener("click", (event) => {
     event.preventDefault(); // What is filled in stays.
-    const found = await ask(`tools?name=${encodeURIComponent(told.name)}&format=${link.dataset.form}`).catch(explain);
-    it("definition").querySelector("pre").textContent = args.write(found);
-    for (const other of document.querySelectorAll("[data-form]")) other.toggleAttribute("aria-current", other === link);
-    if (link.hasAttribute("aria-current")) link.setAttribute("aria-current", "true");
+    act(offering, "define", link);
   });
 }
+it("definition").addEventListener("toggle", () => {
+  if (it("definition").open && it("definition").querySelector("[aria-current]") === null)
+    act(offering, "define", it("definition").querySelector("[data-form]"));
+});
 it("try").hidden = false;
 if (matchMedia("(min-width: 900px)").matches && !location.hash.startsWith("#definition")) args.enter();

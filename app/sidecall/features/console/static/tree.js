@@ -1,6 +1,6 @@
 // Any JSON value as a tree that opens piece by piece, so that large and deep ones never block the page.
 
-import { make, makeButton } from "./dom.js";
+import { make, makeButton, useSheet } from "./dom.js";
 import { parse, stringify, typeOf } from "./json.js";
 
 const MOST_CHILDREN = 200;
@@ -8,6 +8,8 @@ const MOST_TEXT = 1_000;
 const MOST_PARSED = 1_000_000;
 const MOST_SHOWN = 256_000;
 const MOST_PREVIEW = 80;
+
+useSheet("answers.css");
 
 /**
  * Show JSON text as a tree, and as plain text where it is none, is too long, or is nested too deeply for this browser.

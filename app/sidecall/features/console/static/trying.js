@@ -3,10 +3,10 @@
 import { address, ask, explain, Refusal, send } from "./api.js";
 import { showCheck, showFailure, showMessage, showWaiting } from "./answers.js";
 import { say } from "./console.js";
+import { it } from "./dom.js";
 import { readEvents } from "./events.js";
 import { parse } from "./json.js";
 
-const it = (id) => document.getElementById(id);
 // What runs now: how it is cancelled; null while nothing does.
 let running = null;
 

@@ -4,7 +4,6 @@ import { send } from "./api.js";
 import { make } from "./dom.js";
 
 const EVERY = 5_000;
-const EVERY_COUNT = 15_000;
 const link = document.querySelector("nav a[data-waits]");
 
 /** Look again and again, but only while somebody can see the page. */
@@ -21,7 +20,8 @@ export function showCount(count) {
   link.querySelector(".count")?.remove();
   const words = make("span", { class: "off" }, " waiting");
   if (count > 0) link.append(" ", make("span", { class: "count", "data-waiting": true }, String(count), words));
-  document.title = `${count > 0 ? `(${count}) ` : ""}${document.title.replace(/^\(\d+\) /, "")}`;
+  const title = document.title.replace(/^\(\d+\) /, "");
+  document.title = count > 0 ? `(${count}) ${title}` : title;
 }
 
 /** Ask for what waits: `total` is how many match on all pages, `text` the JSON of the first ones. */
@@ -30,9 +30,12 @@ export async function count(query = "status=pending&limit=1") {
   return { total: Number(response.headers.get("X-Total-Count")), text: await response.text() };
 }
 
-// The list of what waits looks itself.
-if (link !== null && document.querySelector("[data-looks]") === null)
-  watch(async () => {
+/** Show again and again how many wait. */
+export function watchCount(every) {
+  const look = async () => {
     const found = await count().catch(() => null); // The next look may succeed.
     if (found !== null) showCount(found.total);
-  }, EVERY_COUNT);
+  };
+  look();
+  watch(look, every);
+}

@@ -12,14 +12,6 @@ const KINDS = {
   number: "number",
   null: "null",
 };
-const PLURALS = {
-  string: "texts",
-  boolean: "true or false",
-  object: "objects",
-  array: "lists",
-  integer: "integers",
-  number: "numbers",
-};
 const EXAMPLES = {
   date: "2026-01-31",
   time: "13:30:00",
@@ -28,7 +20,7 @@ const EXAMPLES = {
   uuid: "123e4567-e89b-12d3-a456-426614174000",
   email: "name@example.org",
 };
-const FORMATS = {
+const FORMAT_NAMES = {
   "date-time": "date and time",
   binary: "bytes as text",
   byte: "base64",
@@ -54,7 +46,7 @@ export function nameKind({ schema, editor, tag, name }, root) {
   if (editor === "choice" && schema.enum) return name ?? "one of a list";
   if (editor === "object") return name ?? (schema.properties ? "object" : "keys and values");
   if (editor === "array") return nameArray(schema, name, root);
-  return pick(FORMATS, schema.format) ?? schema.format ?? pick(KINDS, schema.type) ?? "value";
+  return pick(FORMAT_NAMES, schema.format) ?? schema.format ?? pick(KINDS, schema.type) ?? "value";
 }
 
 function pick(words, name) {
@@ -65,8 +57,11 @@ function nameArray(schema, name, root) {
   if (name !== undefined) return name;
   if (schema.prefixItems) return `${schema.prefixItems.length} items`;
   const { schema: items } = resolve(schema.items ?? true, root);
-  const said = nameOfRef(schema.items?.$ref) ?? items.title ?? pick(PLURALS, items.type);
-  return said === undefined ? "list" : `list of ${said}`;
+  const named = nameOfRef(schema.items?.$ref) ?? items.title;
+  if (named !== undefined) return `list of ${named}`;
+  const kind = items.type === "null" ? undefined : pick(KINDS, items.type);
+  if (kind === undefined) return "list";
+  return `list of ${kind}${items.type === "boolean" ? "" : "s"}`;
 }
 
 /** Name variants so that no two are called alike. */
