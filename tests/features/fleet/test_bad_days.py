@@ -47,6 +47,7 @@ class FakeWorker:
 
     def __init__(self, url: str) -> None:
         """Prepare for a bus."""
+        self.bus_url = url
         self.heard: list[tuple[str, Message]] = []
         self.up = asyncio.Event()
         self.bus = Bus(BusAccess((url,), (KEY,)), self._hear, self.up.set)
@@ -54,10 +55,27 @@ class FakeWorker:
     def _hear(self, sender: str, said: Message) -> None:
         self.heard.append((sender, said))
 
-    async def offer(self, queue: str, tools: dict[str, str], free: int, *, is_leaving: bool = False) -> None:
+    async def offer(
+        self, queue: str, tools: dict[str, str], free: int, *, pool: str | None = None, is_leaving: bool = False
+    ) -> None:
         """Say that it is there, with these tools and so many free slots."""
-        said = {"role": "worker", "name": "fake", "queue": queue, "pool": self.bus.id, "slots": 4, "running": 0}
+        said = {"role": "worker", "name": "fake", "queue": queue, "pool": pool or self.bus.id, "slots": 4, "running": 0}
         await self.bus.send(ALL, "here", None, {**said, "draining": is_leaving, "tools": len(tools), "free": free})
+
+    async def take_ticket(self, job: str | None = None) -> tuple[str, str, int]:
+        """Take the ticket of a call, or of any, from the stream: return its server, call and number."""
+        tickets = await self.bus.pull("nobody", self.bus.id)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    message = await tickets.next()
+                    read = message and self.bus.read_ticket("nobody", self.bus.id, message.data)
+                    if message is not None:
+                        await message.ack()
+                    if read and job in (None, read[1]):
+                        return read
+        finally:
+            await tickets.close()
 
     async def wait_for(self, kind: str, subject: str | None = None) -> tuple[str, Message]:
         """Wait for a message of this kind."""
@@ -70,13 +88,22 @@ class FakeWorker:
 
 
 @pytest.fixture
+async def job(server: Server, fake: FakeWorker) -> AsyncIterator[str]:
+    """Give a remembered call, which the worker has a free slot for."""
+    await fake.offer("nobody", {"unserved": ""}, 1)
+    yield (made := await _begin(server))
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        await client.post(f"{server.url}/tool_calls/{made}/cancel")
+
+
+@pytest.fixture
 async def fake(fleet: Fleet, server: Server) -> AsyncIterator[FakeWorker]:
     """Give a worker of the queue `nobody`, with its tool."""
     made = FakeWorker(fleet.bus.url)
     made.bus.open()
     await made.up.wait()
     hashed = {"unserved": await asyncio.to_thread(_read_hash, server)}
-    await made.offer("nobody", hashed, 4)
+    await made.offer("nobody", hashed, 0)
     asker, _ = await made.wait_for("tools")
     await made.bus.send(asker, "tools", None, {"pool": made.bus.id, "tools": hashed})
     await asyncio.to_thread(wait_for, lambda: is_available(server, "unserved"))
@@ -90,6 +117,12 @@ def _read_hash(server: Server) -> str:
     return found
 
 
+async def _begin(server: Server) -> str:
+    answer = await asyncio.to_thread(call, server, "unserved", headers=_LATER)
+    made: str = answer.json()["id"]
+    return made
+
+
 async def _read(server: Server, job: str) -> dict[str, Any]:
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         answer = await client.get(f"{server.url}/tool_calls/{job}", headers={"prefer": "wait=20"})
@@ -99,31 +132,31 @@ async def _read(server: Server, job: str) -> dict[str, Any]:
 
 async def test_a_claim_for_a_call_that_was_cancelled_is_refused(server: Server, fake: FakeWorker) -> None:
     """The worker gets no arguments."""
-    job = (await asyncio.to_thread(call, server, "unserved", headers=_LATER)).json()["id"]
-    gateway, ticket = await fake.wait_for("ticket", job)
+    job = await _begin(server)
+    gateway, _, number = await fake.take_ticket(job)
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         await client.post(f"{server.url}/tool_calls/{job}/cancel")
     assert (await _read(server, job))["status"] == "cancelled"
-    await fake.bus.send(gateway, "claim", job, {"n": ticket.content["n"]})
+    await fake.bus.send(gateway, "claim", job, {"n": number})
     await fake.wait_for("gone", job)
     assert not [said for _, said in fake.heard if said.kind == "grant"]
 
 
 async def test_a_claim_for_a_call_that_has_waited_too_long_is_refused(server: Server, fake: FakeWorker) -> None:
     """Its client was told that no worker took it."""
-    answer = await asyncio.to_thread(call, server, "unserved")
-    assert answer.status_code == 503
-    for gateway, ticket in [it for it in fake.heard if it[1].kind == "ticket"]:
-        await fake.bus.send(gateway, "claim", ticket.subject, {"n": ticket.content["n"]})
-        await fake.wait_for("gone", ticket.subject)
+    asked = asyncio.create_task(asyncio.to_thread(call, server, "unserved"))
+    gateway, name, number = await fake.take_ticket()
+    assert (await asked).status_code == 503
+    await fake.bus.send(gateway, "claim", name, {"n": number})
+    await fake.wait_for("gone", name)
     assert not [said for _, said in fake.heard if said.kind == "grant"]
 
 
 async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, fake: FakeWorker) -> None:
     """A number that was never given, an answer before a claim, a second claim, and an answer of somebody else."""
-    job = (await asyncio.to_thread(call, server, "unserved", headers=_LATER)).json()["id"]
-    gateway, ticket = await fake.wait_for("ticket", job)
-    number, wrong = ticket.content["n"], {"answer": {"value": "false"}}
+    job = await _begin(server)
+    gateway, _, number = await fake.take_ticket(job)
+    wrong = {"answer": {"value": "false"}}
     await fake.bus.send(gateway, "answer", job, {"n": number, **wrong})
     await fake.bus.send(gateway, "claim", job, {"n": number + 1000})
     await fake.wait_for("gone", job)
@@ -140,20 +173,39 @@ async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, 
     assert ended["status"] == "outcome_unknown"
 
 
-async def test_a_worker_that_takes_no_ticket_holds_up_no_call(fleet: Fleet, server: Server, fake: FakeWorker) -> None:
-    """Where it was sent one, or says that it is busy; the call waits in the stream then."""
-    job = (await asyncio.to_thread(call, server, "unserved", headers=_LATER)).json()["id"]
-    gateway, ticket = await fake.wait_for("ticket", job)
-    await fake.bus.send(gateway, "busy", job, {"n": ticket.content["n"]})
-    tickets = await fake.bus.pull("nobody", fake.bus.id)
-    message = await tickets.next()
-    assert message is not None
-    read = fake.bus.read_ticket("nobody", fake.bus.id, message.data)
-    assert read is not None
-    assert read[1] == job
-    assert read[2] != ticket.content["n"]
-    await message.ack()
-    await tickets.close()
+async def test_a_worker_that_has_no_room_any_more_holds_up_no_call(fake: FakeWorker, job: str) -> None:
+    """Where it has told of a free slot; the call waits in the stream then, though it must not run twice."""
+    gateway, grant = await fake.wait_for("grant", job)
+    await fake.bus.send(gateway, "unbegun", job, {"n": grant.content["n"]})
+    _, _, number = await fake.take_ticket(job)
+    assert number > grant.content["n"]
+
+
+async def test_a_worker_is_asked_for_a_call_of_which_it_says_nothing(fake: FakeWorker, job: str) -> None:
+    """The bus may have lost the call, or the worker; then it is given out again."""
+    gateway, grant = await fake.wait_for("grant", job)
+    _, asked = await fake.wait_for("held", job)
+    assert asked.content == {"n": grant.content["n"]}
+    await fake.bus.send(gateway, "unbegun", job, asked.content)
+    _, _, number = await fake.take_ticket(job)
+    assert number > grant.content["n"]
+
+
+async def test_a_call_that_reaches_no_worker_waits_for_another(server: Server, fake: FakeWorker) -> None:
+    """The bus says so at once, where its worker has just left; it has not begun, though it must not run twice."""
+    gone = FakeWorker(fake.bus_url)
+    gone.bus.open()
+    await gone.up.wait()
+    workers, repeated = 'sidecall_fleet_workers{queue="nobody"}', "sidecall_fleet_repeated_total"
+    before = server.metrics()
+    await gone.offer("nobody", {"unserved": ""}, 4, pool=fake.bus.id)
+    await asyncio.to_thread(wait_for, lambda: server.metrics()[workers] == before[workers] + 1)
+    await gone.bus.close()
+    job = await _begin(server)
+    await fake.take_ticket(job)
+    async with httpx.AsyncClient(timeout=PATIENCE) as client:
+        await client.post(f"{server.url}/tool_calls/{job}/cancel")
+    assert server.metrics()[repeated] == before[repeated] + 1
 
 
 def test_a_bus_that_is_full_or_stands_still_loses_nothing(fleet: Fleet, server: Server, tmp_path: Path) -> None:

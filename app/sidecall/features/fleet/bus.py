@@ -71,7 +71,7 @@ class Bus:
             hear: Called with each message.
             came_up: Called each time the connection is there.
             went_away: Called when it is lost.
-            note_absent: Called with the number of a ticket that was sent to a process that is not there.
+            note_absent: Called with the number of a message to a process that is not there.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
@@ -113,30 +113,24 @@ class Bus:
                     await self._client.flush()
                 await self._client.close()
 
-    async def send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        """Send a message to a process, or to all.
+    async def send(self, place: str, kind: str, subject: str | None, content: Any, number: int | None = None) -> None:
+        """Send a message to a process, or to all; a number is noted if that process is not there.
 
         Raises:
             BusAway: The bus does not take it.
             ValueError: JSON cannot say it, or it is too large.
         """
-        await self.send_packed(place, pack(kind, subject, content))
+        await self.send_packed(place, pack(kind, subject, content), number)
 
-    async def send_ticket(self, place: str, subject: str, number: int) -> None:
-        """Send a ticket to a worker itself; if it is not there any more, that is noted.
-
-        Raises:
-            BusAway: The bus does not take it.
-        """
-        await self.send_packed(place, pack("ticket", subject, {"n": number}), f"{self._absent}.{number}")
-
-    async def send_packed(self, place: str, body: bytes, absent: str = "") -> None:
-        """Send a message that is packed already; the bus tells a place of ours if nothing listens at the other.
+    async def send_packed(self, place: str, body: bytes, number: int | None = None) -> None:
+        """Send a message that is packed already.
 
         Raises:
             BusAway: The bus does not take it.
             ValueError: It is too large.
         """
+        # Where the bus says that nothing listens at the other place.
+        absent = "" if number is None else f"{self._absent}.{number}"
         async with self._sending:  # The frames of a message follow one another.
             try:
                 for frame in self._frames.write(place, body, self._client.max_payload - _BESIDE):

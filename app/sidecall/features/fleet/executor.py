@@ -33,8 +33,6 @@ _ASK = 1.0
 _HOUR = 3600.0
 # Seconds after which a ticket that the bus has not taken is put again, for each so many that wait.
 _AGAIN, _MANY = 0.1, 500
-# Seconds that a worker has to claim a ticket that was sent to it.
-_CLAIM = 1.0
 # Looks for a worker that is late, after which it is gone.
 _LOOKS = 2
 
@@ -99,7 +97,6 @@ class FleetExecutor:
             "tools": self._on_tools,
             "who": self._on_who,
             "claim": self._on_claim,
-            "busy": self._on_busy,
             "unbegun": self._on_unbegun,
             "beat": self._on_beat,
             "event": self._on_event,
@@ -198,32 +195,38 @@ class FleetExecutor:
         return call
 
     async def _find_answer(self, call: RemoteCall) -> Mapping[str, Any]:
+        stop = time.monotonic() + self._bounds.queue_timeout
         while True:
-            await self._find_worker(call)
+            await self._find_worker(call, stop)
             await self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
                 self.roster.change_free(call.worker, 1)
                 return answer
-            call.refuse_to_repeat()
+            if call.names:  # It has begun, and waits anew.
+                call.refuse_to_repeat()
+                stop = time.monotonic() + self._bounds.queue_timeout
             self.repeated += 1
 
-    async def _find_worker(self, call: RemoteCall) -> None:
-        """Put the call's ticket where a worker can take it, again and again until one has claimed it.
+    async def _find_worker(self, call: RemoteCall, stop: float) -> None:
+        """Give the call to a worker that has told of a free slot, else put its ticket where one can take it.
+
+        Another ticket is put, again and again, until one has claimed it.
 
         Raises:
             NoWorker: None has in time.
             WorkerGone: The same, after a worker has begun and ended.
         """
-        stop = time.monotonic() + self._bounds.queue_timeout
         while (left := stop - time.monotonic()) > 0:
             pool = self.roster.find_pool(call.invocation.tool) if self._bus.is_up else None
             if pool is None:
                 await self.roster.wait(left)
                 continue
+            if self._give(call):
+                return
             claimed = call.wait_for_claim(next(self._numbers), pool)
-            seconds = await self._put_ticket(call, pool, left)
-            timer = asyncio.get_running_loop().call_later(seconds, self._put_again, call)
+            await self._put_ticket(call, pool, left)
+            timer = asyncio.get_running_loop().call_later(left, call.put_again)
             try:
                 if await claimed:
                     return
@@ -232,30 +235,23 @@ class FleetExecutor:
         call.number = 0  # No ticket counts any more.
         self._refuse(call)
 
-    async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> float:
-        """Give a ticket to a worker that has a free slot, else to the stream; return how many seconds it counts.
-
-        While others of its queue wait in the stream, it waits behind them.
-        """
-        call.note_queued(None)
+    def _give(self, call: RemoteCall) -> bool:
+        """Give the call to a worker that has a free slot; return False if none has, or others of its queue wait."""
         worker = None if self._calls.queued[call.queue] else self.roster.take_free(call.invocation.tool)
-        call.note_queued(worker, is_queued=worker is None)
+        if worker is None:
+            return False
+        call.give_to(worker, self.roster.name(worker), next(self._numbers))
+        return True
+
+    async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> None:
+        """Put a ticket into the stream."""
+        call.note_queued(is_queued=True)
         try:
-            if worker is not None:
-                await self._bus.send_ticket(worker, call.invocation.id, call.number)
-                return min(left, _CLAIM)
             await self._bus.put_ticket(call.queue, pool, call.invocation.id, call.number)
         except BusAway:
             # The more wait the later, so that all of them together do not keep the bus busy.
             await asyncio.sleep(min(left, _AGAIN * (1 + self._calls.waiting[call.queue] // _MANY)))
             call.put_again()
-        return left
-
-    def _put_again(self, call: RemoteCall) -> None:
-        """Have another ticket made, and none given to the worker that was asked until it is heard of again."""
-        if call.asked is not None:
-            self.roster.change_free(call.asked, ALL_TAKEN)
-        call.put_again()
 
     def _refuse(self, call: RemoteCall) -> None:
         call.refuse_to_repeat()
@@ -341,7 +337,9 @@ class FleetExecutor:
         call.misses += 1
         if call.misses > MISSES:
             self._lose(call)
-        elif call.release is not None and call.worker is not None:
+        elif call.worker is not None and not call.is_heard:
+            self._say(call.worker, "held", call.invocation.id, call.number)
+        if call.release is not None and call.worker is not None:
             self._say(call.worker, "cancel", call.invocation.id, call.number)
 
     def _lose(self, call: RemoteCall) -> None:
@@ -392,23 +390,24 @@ class FleetExecutor:
     def _on_claim(self, sender: str, said: Message) -> None:
         number = said.content["n"]
         call = self._calls.find_awaited(said.subject or "")
-        asked = None if call is None else call.asked
         if call is None or not call.claim(sender, self.roster.name(sender), number):
             self._say(sender, "gone", said.subject, number)
-        elif asked != sender:
+        else:
             self.roster.change_free(sender, -1)
 
-    def _on_busy(self, sender: str, said: Message) -> None:
-        """Put the ticket elsewhere that was sent to a worker without a free slot."""
-        call = self._calls.find_awaited(said.subject or "")
-        if call is not None and call.asked == sender and call.number == said.content["n"]:
-            self._put_again(call)
-
     def _note_absent(self, number: int) -> None:
-        """Put the ticket elsewhere for which nothing listened any more."""
-        for call in self._calls.awaited:
-            if call.number == number:
-                self._put_again(call)
+        """Take a call back that has reached no worker, since its own listened no more."""
+        for call in self._calls:
+            if call.number == number and call.worker is not None:
+                self._take_back(call)
+
+    def _take_back(self, call: RemoteCall) -> None:
+        """Have a call given out again that has not begun; its worker gets none until it is heard of again."""
+        self.roster.change_free(call.worker, ALL_TAKEN)
+        call.lose(has_begun=False)
+        self._calls.forget(call)
+        if call.release is not None:
+            call.release()
 
     async def _grant(self, call: RemoteCall) -> None:
         """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
@@ -422,7 +421,7 @@ class FleetExecutor:
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
             content = {"n": number, "request": {**request, "deadline": left}}
             call.is_granted = True  # From here on it may have begun.
-            await self._bus.send(worker, "grant", invocation.id, content)
+            await self._bus.send(worker, "grant", invocation.id, content, number)
         except BusAway:
             call.lose(has_begun=False)
         except ValueError as error:
@@ -432,21 +431,20 @@ class FleetExecutor:
     def _on_unbegun(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
         if call is not None:
-            call.lose(has_begun=False)
-            self._end(call)
+            self._take_back(call)
 
     def _on_beat(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
         if call is None:  # It runs for nobody.
             self._say(sender, "cancel", said.subject, said.content["n"])
         else:
-            call.misses = 0
+            call.misses, call.is_heard = 0, True
 
     def _on_event(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
         if call is None or call.release is not None:
             return
-        call.misses = 0
+        call.misses, call.is_heard = 0, True
         if said.kind == "answer" and not call.is_reading:
             call.settle(said.content["answer"])
             return

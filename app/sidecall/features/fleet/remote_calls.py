@@ -51,9 +51,9 @@ class RemoteCall:
     number: int = 0
     pool: str | None = None  # Where its ticket lies
     worker: str | None = None
-    asked: str | None = None  # The worker that its ticket was sent to
-    is_queued: bool = False  # Whether its ticket is in the stream instead
+    is_queued: bool = False  # Whether its ticket is in the stream
     is_granted: bool = False  # Whether that worker has been given what the tool needs
+    is_heard: bool = False  # Whether that worker has said anything of it
     names: list[str] = field(default_factory=list)  # of the workers that have begun it
     misses: int = 0
     began: float = field(default_factory=time.monotonic)
@@ -87,14 +87,17 @@ class RemoteCall:
         """Give the call to a worker; return False if its ticket does not count any more."""
         if self.number != number or self._claimed is None or self._claimed.done():
             return False
-        self.pool, self.misses, self.is_granted = None, 0, False
-        self._move_to(worker)
-        self.names.append(name)
-        now = time.monotonic()
-        self.invocation.waited += now - self.began
-        self._outcome = asyncio.get_running_loop().create_future()
+        self.give_to(worker, name, number)
         self._claimed.set_result(True)
         return True
+
+    def give_to(self, worker: str, name: str, number: int) -> None:
+        """Begin an attempt on a worker."""
+        self.number, self.pool, self.misses, self.is_granted, self.is_heard = number, None, 0, False, False
+        self._move_to(worker)
+        self.names.append(name)
+        self.invocation.waited += time.monotonic() - self.began
+        self._outcome = asyncio.get_running_loop().create_future()
 
     def is_of(self, worker: str, number: int) -> bool:
         """Return whether a worker speaks of the attempt that counts."""
@@ -117,13 +120,13 @@ class RemoteCall:
         if self.all is not None:
             self.all.waiting[self.queue] += (worker is None) - (self.worker is None)
         self.worker = worker
-        self.note_queued(None)
+        self.note_queued(is_queued=False)
 
-    def note_queued(self, asked: str | None, *, is_queued: bool = False) -> None:
-        """Note where its ticket is: with a worker, in the stream, or at neither."""
+    def note_queued(self, *, is_queued: bool) -> None:
+        """Note whether its ticket is in the stream."""
         if self.all is not None:
             self.all.queued[self.queue] += is_queued - self.is_queued
-        self.asked, self.is_queued = asked, is_queued
+        self.is_queued = is_queued
 
     def settle(self, answer: Answer | None) -> None:
         """Note the answer."""
@@ -222,7 +225,7 @@ class RemoteCalls:
     def remove(self, call: RemoteCall) -> None:
         """Remove a call that is no longer awaited."""
         self._awaited.pop(call.invocation.id, None)
-        call.note_queued(None)
+        call.note_queued(is_queued=False)
         call.all = None
         if call.worker is None:
             self.waiting[call.queue] -= 1

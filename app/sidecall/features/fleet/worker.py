@@ -8,7 +8,7 @@ import hashlib
 import logging
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,15 +16,15 @@ from functools import partial
 from typing import Any
 
 import uvicorn
-from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.held import Calls, Held
+from sidecall.features.fleet.outbox import Outbox
 from sidecall.features.fleet.remote_calls import BEAT
-from sidecall.features.fleet.running_call import Post, RunningCall
+from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import ToolRun
-from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Message
 from sidecall.kernel.schema.forms.definitions import hash_definition
@@ -37,16 +37,11 @@ _CLAIM = 2.0
 _AGAIN = 1.0
 # Beats without a word of a server, while the bus is there, after which its calls are ended.
 _SILENCE = round(5.0 / BEAT)
-# Seconds for which answers are kept that the bus may have lost when it went away, and their bytes.
-_KEEP = 5.0
-_MOST_KEPT = 64 * 1024 * 1024
 _RETRY = 0.1
 # Requests for tickets on their way at once: the next is asked for while one comes.
 _PULLS = 4
 # Seconds for which no ticket is taken from a server itself, after others were seen to wait in the stream.
 _BACKLOG = 0.1
-# Stands for what a server has not answered.
-_UNANSWERED: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,25 +62,6 @@ def name_pool(hashes: Mapping[str, str]) -> str:
     """Return the name that workers with just these tools share."""
     text = "\n".join(f"{name} {hashes[name]}" for name in sorted(hashes))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@dataclass(slots=True)
-class Held:
-    """A ticket that was taken, and the call for which it stands; no `ticket` where a server sent it itself."""
-
-    gateway: str
-    call: str
-    number: int
-    ticket: Msg | None
-    granted: "asyncio.Future[Mapping[str, Any] | None]"
-    over: "asyncio.Future[None]"
-    running: RunningCall | None = None
-    run: ToolRun | None = None
-
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """What tells it from others: an earlier ticket of the same call may be held still."""
-        return self.gateway, self.call, self.number
 
 
 @dataclass(slots=True)
@@ -122,19 +98,16 @@ class Worker:
         self._busy = self._asked = 0
         self._freed, self._drained, self._up = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_until = 0.0
-        self._held: dict[tuple[str, str, int], Held] = {}
-        self._outbox: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
-        self._kept: deque[tuple[float, str, bytes]] = deque()
-        # Servers that have not been heard since the bus was away, and may lack answers.
-        self._owed: set[str] = set()
+        self._calls = Calls()
+        self._outbox = Outbox(self._bus)
         self._silence: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._handlers: Mapping[str, Callable[[str, Message], None]] = {
             "who": self._on_who,
-            "ticket": self._on_ticket,
             "tools": self._on_tools,
             "grant": self._on_grant,
             "gone": self._on_gone,
+            "held": self._on_held,
             "cancel": self._on_cancel,
             "reply": self._on_reply,
             "more": self._on_more,
@@ -144,7 +117,7 @@ class Worker:
     @property
     def running(self) -> int:
         """How many calls run here."""
-        return sum(held.run is not None for held in self._held.values())
+        return sum(held.is_begun for held in self._calls)
 
     @property
     def is_ready(self) -> bool:
@@ -155,7 +128,7 @@ class Worker:
         """Begin to work."""
         self._bus.open()
         pulling = [self._take() for _ in range(min(self.plan.slots, _PULLS))]
-        for work in (*pulling, self._post_all(), self._beat()):
+        for work in (*pulling, self._outbox.send_all(), self._beat()):
             self._start(work)
 
     async def drain(self, seconds: float) -> None:
@@ -164,15 +137,16 @@ class Worker:
         self._tell(ALL, "here", None, self._describe())
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._held:
-                    await asyncio.wait([held.over for held in self._held.values()], timeout=BEAT)
-        for held in list(self._held.values()):
+                while self._calls.held:
+                    self._freed.clear()
+                    await self._freed.wait()
+        for held in self._calls:
             if held.running is not None:
                 logger.warning("a call of %s is ended with this worker", held.running.request["home"]["name"])
-                self._tell(held.gateway, "lost", held.call, {"n": held.number})
+                self._tell(held.server, "lost", held.call, {"n": held.number})
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLAIM):
-                await self._outbox.join()
+                await self._outbox.wait_until_sent()
 
     async def close(self) -> None:
         """Leave the bus."""
@@ -225,84 +199,69 @@ class Worker:
             await _settle(ticket.nak())
             return
         read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)
-        if read is None or read in self._held:
+        if read is None or (read[0], read[2]) in self._calls.held:
             await _settle(ticket.ack())
         else:
-            self._hold(*read, ticket)
+            self._claim(Held(*read, ticket))
 
     def _takes_more(self) -> bool:
-        """Whether a server may send a ticket itself: not while others wait in the stream, which come first."""
+        """Whether a server may give a call itself: not while others wait in the stream, which come first."""
         is_first = time.monotonic() >= self._backlog_until
         return self._busy < self.plan.slots and is_first and not self.is_draining
 
-    def _on_ticket(self, sender: str, said: Message) -> None:
-        number = said.content["n"]
-        if not self._takes_more():
-            self._tell(sender, "busy", said.subject, {"n": number})
-        elif (sender, said.subject or "", number) not in self._held:
-            self._hold(sender, said.subject or "", number, None)
-
-    def _hold(self, gateway: str, call: str, number: int, ticket: Msg | None) -> None:
+    def _hold(self, held: Held) -> None:
         """Take a slot for a call until it is over."""
-        self._busy += 1
-        held = Held(gateway, call, number, ticket, self._loop.create_future(), self._loop.create_future())
-        self._held[held.key] = held
-        self._start(self._serve(held))
-
-    async def _serve(self, held: Held) -> None:
-        try:
-            await self._claim(held)
-        finally:
-            del self._held[held.key]
-            self._busy -= 1
-            self._freed.set()
-
-    async def _claim(self, held: Held) -> None:
-        """Ask the server of a ticket for its call, and have it run."""
         self.counts.claims += 1
-        with suppress(BusAway):
-            await self._bus.send(held.gateway, "claim", held.call, {"n": held.number})
-        timer = self._loop.call_later(_CLAIM, settle, held.granted, _UNANSWERED)
-        request = await held.granted
-        timer.cancel()
-        if request is _UNANSWERED:
-            await self._give_back(held)
-            return
-        if request is None:
-            self.counts.refused += 1
-        else:
-            await self._run(held, request)
-        if held.ticket is not None:
-            await _settle(held.ticket.ack())
+        self._busy += 1
+        self._calls.add(held)
 
-    async def _give_back(self, held: Held) -> None:
+    def _release(self, held: Held, *, is_taken: bool = True) -> None:
+        """Free the slot of a call, and take its ticket out of the stream."""
+        self._calls.remove(held)
+        self._busy -= 1
+        self._freed.set()
+        if held.ticket is not None and is_taken:
+            self._start(_settle(held.ticket.ack()))
+
+    def _claim(self, held: Held) -> None:
+        """Ask the server of a ticket for its call."""
+        self._hold(held)
+        held.timer = self._loop.call_later(_CLAIM, self._give_back, held)
+        self._tell(held.server, "claim", held.call, {"n": held.number})
+
+    def _give_back(self, held: Held) -> None:
         """Give a ticket back if its server is only slow; drop it if the server is gone."""
-        if held.ticket is not None:
-            is_heard = self._silence.get(held.gateway, _SILENCE) < _SILENCE
-            await _settle(held.ticket.nak(delay=_AGAIN) if is_heard else held.ticket.ack())
+        is_heard = self._silence.get(held.server, _SILENCE) < _SILENCE
+        self._release(held, is_taken=not is_heard)
+        if is_heard and held.ticket is not None:
+            self._start(_settle(held.ticket.nak(delay=_AGAIN)))
 
-    async def _run(self, held: Held, request: Mapping[str, Any]) -> None:
-        post = partial(self._post, held.gateway)
-        self._tool_loop.call_soon_threadsafe(self._begin_there, held, request, post)
-        await held.over
-        assert held.run is not None
-        self.counts.ended["cancelled" if held.run.is_cancelled else "answered"] += 1
-        if held.run.is_cancelled:
-            self._tell(held.gateway, "end", held.call, {"n": held.number})
+    def _begin(self, held: Held, request: Mapping[str, Any]) -> None:
+        self._silence.setdefault(held.server, 0)
+        held.is_begun, held.timer = True, None
+        self._tool_loop.call_soon_threadsafe(self._begin_there, held, request)
 
-    def _begin_there(self, held: Held, request: Mapping[str, Any], post: Post) -> None:
+    def _begin_there(self, held: Held, request: Mapping[str, Any]) -> None:
         """Begin the tool on its event loop."""
-        held.running = RunningCall(held.call, held.number, request, post)
+        held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server))
 
         def end() -> None:
-            self._loop.call_soon_threadsafe(settle, held.over)
+            self._loop.call_soon_threadsafe(self._end, held)
 
         held.run = self._begin_tool(held.running, end)
 
-    def _post(self, gateway: str, body: bytes, is_answer: bool) -> None:
+    def _end(self, held: Held) -> None:
+        """Note that no code of a tool runs any more."""
+        assert held.run is not None
+        self.counts.ended["cancelled" if held.run.is_cancelled else "answered"] += 1
+        if held.run.is_cancelled:
+            self._tell(held.server, "end", held.call, {"n": held.number})
+        self._release(held)
+
+    def _post(self, server: str, body: bytes, is_answer: bool) -> None:
         """Send a packed message, from any thread."""
         with suppress(RuntimeError):  # The loop has ended.
-            self._loop.call_soon_threadsafe(self._outbox.put_nowait, (gateway, body, is_answer))
+            self._loop.call_soon_threadsafe(partial(self._outbox.put, server, body, is_kept=is_answer))
 
     def _tell(self, place: str, kind: str, subject: str | None, content: Any) -> None:
         self._start(self._send(place, kind, subject, content))
@@ -310,32 +269,6 @@ class Worker:
     async def _send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
         with suppress(BusAway):
             await self._bus.send(place, kind, subject, content)
-
-    async def _post_all(self) -> None:
-        """Send what tools say in its order; what the bus does not take is sent when it is back."""
-        while True:
-            gateway, body, is_kept = await self._outbox.get()
-            while True:
-                try:
-                    await self._bus.send_packed(gateway, body)
-                    break
-                except BusAway:
-                    await asyncio.sleep(_RETRY)
-                except ValueError as error:
-                    logger.error("an answer is not sent: %s", error)
-                    break
-            if is_kept:
-                self._keep(gateway, body)
-            self._outbox.task_done()
-
-    def _keep(self, gateway: str, body: bytes) -> None:
-        """Keep for a while what the bus may lose, if it goes away just now."""
-        now = time.monotonic()
-        if len(body) <= _MOST_KEPT:
-            self._kept.append((now, gateway, body))
-        size = sum(len(it[2]) for it in self._kept) if len(body) > _MOST_KEPT // 100 else 0
-        while self._kept and (self._kept[0][0] < now - _KEEP or size > _MOST_KEPT or len(self._kept) > 10_000):
-            size -= len(self._kept.popleft()[2])
 
     async def _beat(self) -> None:
         """Say for each call that it still runs, and end the calls of servers that are gone."""
@@ -346,21 +279,21 @@ class Worker:
                 continue
             for gateway in list(self._silence):
                 self._silence[gateway] += 1
-            for held in list(self._held.values()):
-                if held.run is not None:
-                    await self._send(held.gateway, "beat", held.call, {"n": held.number})
+            for held in self._calls:
+                if held.is_begun:
+                    await self._send(held.server, "beat", held.call, {"n": held.number})
                     if held.ticket is not None:
                         await _settle(held.ticket.in_progress())
-                    if self._silence[held.gateway] == _SILENCE:
-                        logger.warning("the server %s is gone, and its calls are ended", held.gateway[:8])
+                    if self._silence[held.server] == _SILENCE:
+                        logger.warning("the server %s is gone, and its calls are ended", held.server[:8])
                         self._cancel(held)
 
     def _come_up(self) -> None:
         """Have sent once more what the bus may have lost, as soon as its reader is heard; begin to count anew."""
         for gateway in self._silence:
             self._silence[gateway] = 0
-        self._owed = {gateway for _, gateway, _ in self._kept}
-        for held in self._held.values():
+        self._outbox.note_return()
+        for held in self._calls:
             if held.running is not None:
                 held.running.ask_again()
         self._tell(ALL, "here", None, self._describe())
@@ -372,33 +305,47 @@ class Worker:
             handle(sender, said)
 
     def _find(self, sender: str, said: Message) -> Held | None:
-        return self._held.get((sender, said.subject or "", said.content["n"]))
+        return self._calls.held.get((sender, said.content["n"]))
 
     def _on_who(self, sender: str, said: Message) -> None:
         if not said.content.get("all"):
             self._silence[sender] = 0
-            if sender in self._owed:
-                self._owed.discard(sender)
-                for _, gateway, body in self._kept:
-                    if gateway == sender:
-                        self._outbox.put_nowait((gateway, body, False))
+            self._outbox.note_heard(sender)
         self._tell(sender, "here", None, self._describe())
 
     def _on_tools(self, sender: str, _said: Message) -> None:
         self._tell(sender, "tools", None, {"pool": self.pool, "tools": self._hashes})
 
     def _on_grant(self, sender: str, said: Message) -> None:
-        held = self._find(sender, said)
-        if held is None or held.granted.done():  # It came too late, and its ticket is given back.
-            self._tell(sender, "unbegun", said.subject, {"n": said.content["n"]})
+        """Begin a call that was claimed, or that its server gives since this worker has told of a free slot."""
+        number, held = said.content["n"], self._find(sender, said)
+        if held is None:
+            if not (self._takes_more() and self._calls.may_begin(sender, number)):
+                self._refuse(sender, said)
+                return
+            held = Held(sender, said.subject or "", number)
+            self._hold(held)
+        elif held.timer is None:
             return
-        self._silence.setdefault(sender, 0)
-        held.granted.set_result(said.content["request"])
+        else:
+            held.timer.cancel()
+        self._begin(held, said.content["request"])
+
+    def _refuse(self, sender: str, said: Message) -> None:
+        """Say that a call has not begun, where that is sure; it will not then."""
+        number = said.content["n"]
+        if self._calls.refuse(sender, number):
+            self._tell(sender, "unbegun", said.subject, {"n": number})
+
+    def _on_held(self, sender: str, said: Message) -> None:
+        self._refuse(sender, said)
 
     def _on_gone(self, sender: str, said: Message) -> None:
         held = self._find(sender, said)
-        if held is not None and not held.granted.done():
-            held.granted.set_result(None)
+        if held is not None and held.timer is not None:
+            held.timer.cancel()
+            self.counts.refused += 1
+            self._release(held)
 
     def _on_cancel(self, sender: str, said: Message) -> None:
         held = self._find(sender, said)
@@ -406,8 +353,7 @@ class Worker:
             self._cancel(held)
 
     def _cancel(self, held: Held) -> None:
-        if held.run is not None:
-            self._tool_loop.call_soon_threadsafe(held.run.cancel)
+        self._tool_loop.call_soon_threadsafe(_cancel_there, held)
 
     def _on_reply(self, sender: str, said: Message) -> None:
         held = self._find(sender, said)
@@ -454,6 +400,11 @@ class BusThread:
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
+
+
+def _cancel_there(held: Held) -> None:
+    if held.run is not None:
+        held.run.cancel()
 
 
 async def _settle(said: Coroutine[Any, Any, Any]) -> None:
