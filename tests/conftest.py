@@ -23,7 +23,7 @@ from sidecall import BaseTool
 from sidecall.kernel.modules.tool_imports import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
-from tests.kit.forked import forked_pools
+from tests.kit.forked import forked_processes
 from tests.kit.virtual_time import VIRTUAL
 
 HAS_FEATURES = find_spec("sidecall.features") is not None
@@ -32,7 +32,7 @@ if HAS_FEATURES:
 else:  # As `make check-kernel` runs the tests of the kernel.
     from tests.kit.kernel_server import make_kernel_app as make_app
 
-__all__ = ["forked_pools"]
+__all__ = ["forked_processes"]
 
 _HERE = Path(__file__).parent
 # Tests of the kernel that need a feature, or a whole server: files, or tests of a file. Nothing is added to it.
@@ -109,8 +109,8 @@ def anyio_backend(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _quick_pools(forked_pools: None) -> None:
-    """Let no test wait while a process that makes tools' processes imports what it needs."""
+def _quick_processes(forked_processes: None) -> None:
+    """Let no test wait while what a server starts imports what it needs."""
 
 
 @pytest.fixture(scope="session", autouse=True)

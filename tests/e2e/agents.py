@@ -9,7 +9,8 @@ import pytest
 
 from bench.environments import ROOT
 from tests.e2e.scripted_openai import Script, running_model
-from tests.kit.forked import Origin, originating, run_file
+from tests.kit.forked import originating, run_file
+from tests.kit.forking import Origin
 
 PROMPT = "What is (9 * 9 - 2 * 2) / 7, and what is 6 * 7?"
 # The environment variable with the socket of what agents are forked from.

@@ -1,8 +1,9 @@
 """A server whose file is changed under it says so, and ends to be started again on what is there now."""
 
+import signal
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,15 +29,21 @@ LOG_DELETED = "the -wal or -shm beside it was deleted or replaced."
 
 
 @pytest.fixture
-def serve(start_server: Serve, tmp_path: Path) -> Callable[..., Server]:
+def serve(start_server: Serve, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Give a function that starts a server on the same file each time."""
     (tmp_path / "mine.py").write_text(TOOLS)
+    patient: list[Server] = []
 
     def start(*arguments: str, grace: str = "0") -> Server:
         settings = {"SIDECALL_STORE": "sqlite:///ledger.db", "SIDECALL_DRAIN_GRACE": grace}
-        return start_server("--tools", "mine.py", *arguments, cwd=tmp_path, **settings)
+        server = start_server("--tools", "mine.py", *arguments, cwd=tmp_path, **settings)
+        if grace != "0":
+            patient.append(server)
+        return server
 
-    return start
+    yield start
+    for server in patient:
+        server.process.send_signal(signal.SIGKILL)
 
 
 def call(server: Server, key: str | None = None) -> httpx.Response:

@@ -18,6 +18,7 @@ from mcp.client.stdio import stdio_client
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import FOLDER, SERVERS, RealServer, fill_folder, is_installed
 from tests.features.mcp_client.entries import write_servers
+from tests.kit.processes import list_children, read_command
 from tests.kit.servers import CLIENT, PATIENCE, Server
 
 # How many are started at once where they are asked directly; each start takes a processor for a second or more.
@@ -116,23 +117,13 @@ def find_missing(server: Server) -> set[str]:
     return {name for name in SERVERS if states[name] != "connected" or f'"{name}__' not in listed}
 
 
-def list_children(pid: int) -> set[int]:
-    """List the processes that a process has started."""
-    return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()}
-
-
 def kill_all(server: Server) -> None:
     """Kill the process of each server, and wait until others have taken their places."""
     commands = {row.command for row in SERVERS.values()}
-    killed = {child for child in list_children(server.process.pid) if read_command(child) & commands}
+    killed = {child for child in list_children(server.process.pid) if commands.intersection(read_command(child))}
     for child in killed:
         os.kill(child, signal.SIGKILL)
-    wait_for_all(server, lambda: not killed & list_children(server.process.pid))
-
-
-def read_command(pid: int) -> set[str]:
-    """Return the words of a process's command."""
-    return set(Path(f"/proc/{pid}/cmdline").read_text().split("\0"))
+    wait_for_all(server, lambda: killed.isdisjoint(list_children(server.process.pid)))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 Run with the path of a socket, and with the modules to import where programs are forked that are none of Sidecall's. A
 client sends descriptors and, in one line of JSON, what to start with them; it gets the process id, and later the exit
-code. The process ends with its standard input.
+code. As long as a program runs, a file beside the socket has its command and who has started it. What servers start is
+forked from here as well. The process ends with its standard input.
 """
 
 import fcntl
@@ -16,12 +17,17 @@ import signal
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib import import_module, reload
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import coverage
+
+from tests.kit.forking import Origin
+from tests.kit.stand_ins import list_stand_ins
 
 # What processes of tools run, and what is loaded where it is needed first.
 _OF_TOOLS = ("sidecall.kernel.executors.process.inside.main", "sidecall.kernel.schema.griffe_docstrings")
@@ -31,9 +37,10 @@ for _module in sys.argv[2:] or (*_OF_TOOLS, *_OF_SERVERS):
     import_module(_module)
 
 # More are never sent along.
-_MOST_DESCRIPTORS = 16
+_MOST_DESCRIPTORS = 64
 # Above all that programs of tests open.
 _HIGH = 500
+_ADDRESS = Path(sys.argv[1])
 
 
 def main() -> None:
@@ -43,7 +50,7 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(sys.argv[1])
+        listener.bind(str(_ADDRESS))
         listener.listen()
         sys.stdout.write("listening\n")
         sys.stdout.flush()
@@ -76,14 +83,23 @@ def watch(connection: socket.socket) -> None:
         if program:
             for fd in received:
                 os.close(fd)
+            noted = _ADDRESS.with_name(f"{_ADDRESS.name}.{program}")
+            noted.write_text("\0".join((str(asked["parent"]), *name_command(asked))))
             with suppress(OSError):  # The client has gone.
                 stream.write(f"{program}\n")
                 stream.flush()
                 stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])}\n")
                 stream.flush()
+            noted.unlink()
             os._exit(0)
     connection.close()
     become(asked, received)
+
+
+def name_command(asked: dict[str, Any]) -> list[str]:
+    """Return the command that would start it as a Python of its own."""
+    options = ["-m", "sidecall"] if asked["code"] is None else ["-P", "-u", "-c", asked["code"]]
+    return [sys.executable, *options, *asked["arguments"]]
 
 
 def become(asked: dict[str, Any], received: list[int]) -> None:
@@ -97,11 +113,33 @@ def become(asked: dict[str, Any], received: list[int]) -> None:
     place(received, asked["descriptors"])
     # If the environment asks for it, as it would at Python's start.
     coverage.process_startup()
+    if asked["leads_session"]:
+        os.setsid()
+    if asked["knows_parent"]:
+        follow(asked["parent"])
+    if not sys.argv[2:]:
+        for module, name, stand_in in list_stand_ins(partial(Origin, str(_ADDRESS))):
+            setattr(module, name, stand_in)
+    sys.orig_argv = name_command(asked)
     arguments: list[str] = asked["arguments"]
     if asked["code"] is None:
         be_sidecall(arguments)
     else:
         be_code(asked["code"], arguments)
+
+
+def follow(parent: int) -> None:
+    """Know a process as the parent, in this process and no other, until it has ended."""
+    try:
+        handle = os.pidfd_open(parent)
+    except ProcessLookupError:
+        return
+    here, plainly = os.getpid(), os.getppid
+
+    def getppid() -> int:
+        return parent if os.getpid() == here and not select.select([handle], [], [], 0)[0] else plainly()
+
+    os.getppid = getppid
 
 
 def place(received: list[int], wanted: list[int]) -> None:
@@ -115,7 +153,6 @@ def place(received: list[int], wanted: list[int]) -> None:
 
 def be_sidecall(arguments: list[str]) -> None:
     """Be `python -m sidecall`."""
-    sys.orig_argv = [sys.executable, "-m", "sidecall", *arguments]
     sys.argv = ["sidecall", *arguments]
     sys.path[0] = os.getcwd()
     # What they do, they do when they are imported.
@@ -125,10 +162,8 @@ def be_sidecall(arguments: list[str]) -> None:
 
 
 def be_code(code: str, arguments: list[str]) -> None:
-    """Be `python -P -u -c`, in a session of its own."""
-    os.setsid()
+    """Be `python -P -u -c`."""
     sys.stdout, sys.stderr = unbuffered(1, "strict"), unbuffered(2, "backslashreplace")
-    sys.orig_argv = [sys.executable, "-P", "-u", "-c", code, *arguments]
     sys.argv = ["-c", *arguments]
     del sys.path[0]
     sys.modules["__main__"] = module = ModuleType("__main__")

@@ -14,5 +14,7 @@ for _place in (
     "sidecall.features.fleet.executor",
     "sidecall.features.fleet.serving",
     "sidecall.features.telemetry.terminal_lines",
+    "sidecall.server.supervisor",
+    "sidecall.storage.sqlite.process",
 ):
     import_module(_place)

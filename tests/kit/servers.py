@@ -15,7 +15,7 @@ import httpx
 
 from bench.environments import ROOT, Unavailable, reason_in
 from bench.servers import Running, plain_environment
-from tests.kit.forked import ADDRESS, Origin
+from tests.kit.forking import ADDRESS, Origin
 
 PATIENCE = 60.0
 _STARTED = re.compile(r"running on https?://([^:\s]+):(\d+)")
