@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import IndexedFolder, ToolAnnotations, ToolContext, ToolException, tool
-from sidecall.features.vector_stores.indexing.index import spread
-from sidecall.features.vector_stores.reading.texts import find_page_reader
+from sidecall.features.vector_stores.index import spread
+from sidecall.features.vector_stores.texts import find_page_reader
 from sidecall.kernel.concurrency.pools import FOLDER_SEARCH
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.ports.passages import FilePassage

@@ -55,7 +55,7 @@ _HOMES = {
     "HostedMCPTool": "sidecall.compat.foreign.provider_tools",
     "HumanMessage": "sidecall.kernel.ports.conversation",
     "ImageGenerationTool": "sidecall.compat.foreign.provider_tools",
-    "IndexedFolder": "sidecall.features.vector_stores.indexing.folder",
+    "IndexedFolder": "sidecall.features.vector_stores.folder",
     "InjectedState": "sidecall.kernel.core.injection",
     "InjectedStore": "sidecall.kernel.core.injection",
     "InjectedToolArg": "sidecall.kernel.core.injection",

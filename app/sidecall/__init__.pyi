@@ -15,7 +15,7 @@ from sidecall.compat.retriever import Document, RetrieverInput, create_retriever
 from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
-from sidecall.features.vector_stores.indexing.folder import IndexedFolder
+from sidecall.features.vector_stores.folder import IndexedFolder
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.authoring.decorators import tool

@@ -10,16 +10,13 @@ from typing import Protocol
 
 import asyncpg
 
-from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.approvals.sql_rules import SqlRules
+from sidecall.features.approvals.rule_stores import MemoryRules, SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.audit.entry import AuditTrail
-from sidecall.features.audit.stores import MemoryAudit, SqlAudit
+from sidecall.features.audit.stores import AuditTrail, MemoryAudit, SqlAudit
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contents.sql_store import SqlContents
-from sidecall.features.credentials.memory_store import MemorySecrets
-from sidecall.features.credentials.sql_store import SqlSecrets
+from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
@@ -27,7 +24,7 @@ from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
-from sidecall.storage.memory.weight import Room
+from sidecall.storage.memory_room import Room
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.postgres import empty_tables

@@ -39,7 +39,7 @@ async def _send_bomb(make_client: MakeClient) -> str:
     client = await make_client(count, toolkits=("file_search",))
     sent = await _send(client, write_bomb(40))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sidecall.features.vector_stores.reading.texts.read_pdf.__defaults__", (20.0, 200))
+        patch.setattr("sidecall.features.vector_stores.texts.read_pdf.__defaults__", (20.0, 200))
         store = await client.post("/vector_stores", json={"file_ids": [sent.json()["id"]]})
     return "the file has failed" if store.json()["file_counts"]["failed"] else "it was read"
 

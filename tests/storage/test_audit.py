@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.audit.entry import AuditEntry, AuditFilter, AuditTrail
+from sidecall.features.audit.stores import AuditEntry, AuditFilter, AuditTrail
 from tests.kit.ledgers import Clock, Place
 
 ACME = AuditFilter("acme")

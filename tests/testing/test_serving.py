@@ -13,8 +13,7 @@ import pytest
 from sidecall import BaseToolkit, Registry, tool
 from sidecall.client import Sidecall
 from sidecall.testing import run_app, run_server
-from sidecall.testing.background import BackgroundLoop
-from sidecall.testing.bridge import bridging
+from sidecall.testing.bridge import BackgroundLoop, bridging
 
 
 @tool

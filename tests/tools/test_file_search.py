@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecall import IndexedFolder, ToolMessage
-from sidecall.features.vector_stores.indexing.index import FileIndex
+from sidecall.features.vector_stores.index import FileIndex
 from tests.kit.calls import run
 from tests.tools import shipped
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from sidecall.features.workspaces import safe_open as opening
+from sidecall.features.workspaces import paths as opening
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from trials.confined import exchanging

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from sidecall.features.vector_stores.indexing.index import FileIndex
+from sidecall.features.vector_stores.index import FileIndex
 from trials.finding import Finding
 
 _WANTED = 10_000

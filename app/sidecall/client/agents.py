@@ -31,7 +31,7 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded, RequestRefused, ServerBusy, answer_reused
 from sidecall.client.options import AskPerson, CallOptions, ToolFilters, require_options
-from sidecall.client.questions import PersonWord
+from sidecall.client.runs import PersonWord
 
 # Of each tool. A call that is pushed out is made anew when it is asked for again.
 _MOST = 1000

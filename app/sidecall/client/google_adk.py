@@ -12,9 +12,8 @@ from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer, Too
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.options import ToolFilters
-from sidecall.client.questions import PersonWord
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
+from sidecall.client.runs import PersonWord, RunOptions, check_run_options, leaves_approvals, read_run
 
 # Below such keys the session's state has what a person was asked about a call.
 _ASKED = "sidecall:asked:"

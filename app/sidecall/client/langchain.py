@@ -13,7 +13,7 @@ from sidecall.client.answers import PartialAnswer, Progress, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit, answer_reused
-from sidecall.client.graphs.interrupts import GraphStep, Resumption, read_graph_output
+from sidecall.client.interrupts import GraphStep, Resumption, read_graph_output
 from sidecall.client.options import CallOptions, HearProgress, ToolFilters, check_filters
 
 

@@ -19,10 +19,9 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
 from sidecall.client.options import ToolFilters
-from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
+from sidecall.client.runs import PersonWord, RunOptions, check_run_options, leaves_approvals, read_run
 
 # Under a name that no tool's parameter has.
 _CONTEXT = "context_of_the_workflow"

@@ -15,7 +15,7 @@ from sidecall.client.answers import PersonVerdict, ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.failures import ApprovalNeeded, Conflicting, RequestUnfit, answer_reused
 from sidecall.client.options import CallOptions, ToolFilters
-from sidecall.client.questions import SEEN, PersonWord
+from sidecall.client.runs import SEEN, PersonWord
 
 # In the metadata of the model's response, which no model reads and which is kept with the messages.
 _SHOWN = "sidecall/shown"

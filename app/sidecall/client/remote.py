@@ -14,8 +14,8 @@ import httpx
 from sidecall.client.answers import ToolAnswer
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
-from sidecall.client.call_ids import make_call_id
 from sidecall.client.failures import ApprovalNeeded, ClientError, ServerBusy, ServerUnreachable, answer_reused
+from sidecall.client.model_output import make_call_id
 from sidecall.client.options import OF_CALLS, OF_PREVIEWS, CallOptions, ToolFilters, check_filters, require_options
 from sidecall.client.steps import NOT_BEGUN
 

@@ -14,10 +14,9 @@ from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
 from sidecall.client.options import ToolFilters
-from sidecall.client.questions import PersonWord
 from sidecall.client.remembered import read_verdict
 from sidecall.client.remote import RemoteTool, ToolOptions
-from sidecall.client.runs import RunOptions, check_run_options, leaves_approvals, read_run
+from sidecall.client.runs import PersonWord, RunOptions, check_run_options, leaves_approvals, read_run
 
 _FORMATS: Mapping[str, str] = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 _WORDS: Mapping[str, bool] = {"approve": True, "reject": False}

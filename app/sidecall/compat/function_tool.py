@@ -17,11 +17,10 @@ from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
 from sidecall.kernel.core.agents_errors import SdkWording
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
-from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.core.typed_context import ReadContext
+from sidecall.kernel.core.typed_context import HeldContext, ReadContext
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.schema.compile import DescriptionTexts, find_description
 from sidecall.kernel.schema.forms.one_object import join_root

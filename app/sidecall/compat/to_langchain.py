@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
-from sidecall.client.graphs.interrupts import GraphOutput, read_graph_output, read_resumption
+from sidecall.client.interrupts import GraphOutput, read_graph_output, read_resumption
 from sidecall.kernel.authoring.inprocess import Beside, ainvoke, invoke
 from sidecall.kernel.authoring.langchain_interface import RUNTIME
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

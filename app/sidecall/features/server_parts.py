@@ -10,8 +10,8 @@ from fastapi import Depends, Request
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.contents.excerpts import Excerpts
-from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.credentials.own_secrets import SecretKeeper
+from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.openapi_import.documents import OpenAPIDocuments

@@ -82,7 +82,6 @@ class Registry:
         # Whether the tools were found by the settings, and may be looked for again.
         self.is_discovered = False
         self.is_conditional = False
-        self.has_rates = False
         self.scopes: frozenset[str] = frozenset()
         self._hooks = SharedHooks(
             tuple(map(make_callback, callbacks)),

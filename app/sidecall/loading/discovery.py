@@ -12,7 +12,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.modules.loading import load_file, load_named, public_files, refuse_exits
 from sidecall.kernel.modules.tool_imports import tool_folders
 from sidecall.loading.offers import compile_offers, list_offers
-from sidecall.loading.skipped_tools.find import Omission, TakeOmission, find_omissions
+from sidecall.loading.skipped_tools import Omission, TakeOmission, find_omissions
 from sidecall.loading.toolkits import leave_out, shipped_tools
 
 GROUP = "sidecall.tools"

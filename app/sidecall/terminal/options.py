@@ -11,7 +11,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.fuzzy_match import find_closest_names
 from sidecall.later import Provided
 from sidecall.loading.discovery import discover
-from sidecall.loading.skipped_tools.find import TakeOmission
+from sidecall.loading.skipped_tools import TakeOmission
 
 Tools = Annotated[
     list[str] | None,

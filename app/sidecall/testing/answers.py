@@ -13,7 +13,7 @@ from sidecall.kernel.core.messages import ABSENT, Content, ToolMessage, find_val
 from sidecall.kernel.ports.approvals.approval import Approval, Decision
 from sidecall.kernel.ports.observer import Unobserved
 from sidecall.kernel.ports.user_tokens import SignIn
-from sidecall.testing.background import shared_loop
+from sidecall.testing.bridge import shared_loop
 
 
 class Desk(Protocol):

@@ -24,8 +24,7 @@ from sidecall.server.reading import RequestRoom, room_for
 from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog
 from sidecall.settings import Settings
-from sidecall.testing.background import BackgroundLoop
-from sidecall.testing.bridge import BridgedApp, bridging
+from sidecall.testing.bridge import BackgroundLoop, BridgedApp, bridging
 
 _PATIENCE = 60.0
 _MOMENT = 0.005

@@ -46,7 +46,7 @@ from sidecall.later import Later
 from sidecall.loading.offers import compile_offers, list_offers, tools_of
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
-from sidecall.testing.background import shared_loop
+from sidecall.testing.bridge import shared_loop
 from sidecall.testing.supplies import (
     GivenSecrets,
     GivenTokens,

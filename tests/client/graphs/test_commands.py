@@ -12,7 +12,7 @@ from sidecall import Command as ToolCommand
 from sidecall import InjectedState, InjectedToolCallId, tool
 from sidecall import ToolMessage as Said
 from sidecall.client import ToolAnswer
-from sidecall.client.graphs.interrupts import read_graph_output
+from sidecall.client.interrupts import read_graph_output
 from tests.client.conftest import OpenTwin
 from tests.client.test_langchain import QUESTION, ScriptedChat, load, say
 from tests.kit.calls import write_call

@@ -11,7 +11,7 @@ import pytest
 
 from sidecall.compat.foreign.declared import adopt_declaration, find_lost_options
 from sidecall.loading.offers import compile_offers, list_offers
-from sidecall.loading.skipped_tools.find import find_omissions
+from sidecall.loading.skipped_tools import find_omissions
 
 
 def _declare(name: str, **fields: Any) -> Any:

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.audit.entry import AuditFilter
+from sidecall.features.audit.stores import AuditFilter
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.workspaces import workspace as room
-from sidecall.features.workspaces.safe_open import Opener, choose_opener, open_stepwise
+from sidecall.features.workspaces.paths import Opener, choose_opener, open_stepwise
 from sidecall.features.workspaces.workspace import Workspace
 
 #: What lies outside, and must be in no answer.

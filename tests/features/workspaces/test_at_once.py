@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.workspaces import claims
+from sidecall.features.workspaces.file_requests import note_sent, read_sent
 from sidecall.features.workspaces.paths import WorkspaceError
-from sidecall.features.workspaces.rest.files import note_sent, read_sent
 from sidecall.features.workspaces.workspaces import Workspaces
 
 _TIMES = 40

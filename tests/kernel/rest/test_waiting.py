@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import pytest
 
 from sidecall import ToolMessage, tool
-from sidecall.kernel.rest.answer_headers import waiting_headers
+from sidecall.kernel.http.answer_headers import waiting_headers
 from tests.kit.calls import without_tool
 from tests.kit.clients import MakeClient
 from tests.kit.events import events_in

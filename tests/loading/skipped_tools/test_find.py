@@ -6,7 +6,7 @@ import pytest
 
 from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
-from sidecall.loading.skipped_tools.find import find_omissions
+from sidecall.loading.skipped_tools import find_omissions
 from tests.kit.projects import names, write
 
 HEAD = '''import functools

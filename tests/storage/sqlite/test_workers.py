@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from sidecall.storage.heartbeat import WorkerHeartbeat, is_living, name_worker
 from sidecall.storage.sqlite.database import SqliteDatabase
-from sidecall.storage.sqlite.workers import WorkerHeartbeat, is_living, name_worker
 
-NAME = "from sidecall.storage.sqlite.workers import name_worker; print(name_worker(), flush=True); input()"
+NAME = "from sidecall.storage.heartbeat import name_worker; print(name_worker(), flush=True); input()"
 
 
 @pytest.fixture

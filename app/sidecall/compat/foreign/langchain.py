@@ -25,8 +25,7 @@ from sidecall.kernel.schema.infer import infer_args_schema
 from sidecall.kernel.schema.injections import find_marker, is_instance_of
 from sidecall.kernel.schema.models import adopt_args_schema, open_model
 from sidecall.kernel.schema.references import inline_root
-from sidecall.kernel.schema.signature import find_source, read_signature
-from sidecall.kernel.schema.single_input import SingleInputArgsSchema
+from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source, read_signature
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 

@@ -21,8 +21,7 @@ from sidecall.kernel.ports.runtime import make_configurable, make_writer
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema, shape_arguments
 from sidecall.kernel.schema.injections import is_instance_of
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.signature import find_source
-from sidecall.kernel.schema.single_input import SingleInputArgsSchema
+from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source
 
 
 def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:

@@ -9,7 +9,7 @@ from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.audit.entry import AuditAction
+from sidecall.features.audit.stores import AuditAction
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, CallUnanswered, ErrorKind, InvalidDecision

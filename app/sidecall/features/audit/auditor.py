@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from uuid_utils import uuid7
 
-from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditTrail
+from sidecall.features.audit.stores import AuditAction, AuditEntry, AuditTrail
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import StoreUnavailable

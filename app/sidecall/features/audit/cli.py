@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sidecall.features.audit.entry import AuditAction
+from sidecall.features.audit.stores import AuditAction
 from sidecall.features.calls.cli_follow import SinceOption, UntilOption, make_query
 from sidecall.features.calls.cli_rows import print_audit
 from sidecall.terminal.console import print_json

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic_core import to_json
 
-from sidecall.features.audit.entry import AuditAction, AuditEntry, AuditFilter
+from sidecall.features.audit.stores import AuditAction, AuditEntry, AuditFilter
 from sidecall.features.calls.routes import Moment
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.fast_path import Reply

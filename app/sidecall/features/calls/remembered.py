@@ -16,14 +16,13 @@ from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
-from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry
-from sidecall.kernel.rest.answer_headers import cache_headers
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later

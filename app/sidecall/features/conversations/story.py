@@ -18,8 +18,8 @@ from sidecall.features.history.conversations import (
     name_caller,
 )
 from sidecall.features.server_parts import Parts
-from sidecall.features.workspaces.rest.files import FilesOf
-from sidecall.features.workspaces.rest.forms import ShownFile
+from sidecall.features.workspaces.file_requests import FilesOf
+from sidecall.features.workspaces.forms import ShownFile
 from sidecall.kernel.concurrency.pools import FILES
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller

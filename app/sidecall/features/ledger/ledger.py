@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 from uuid import uuid4
 
-from sidecall.features.approvals.memory_rules import MemoryRules
-from sidecall.features.audit.entry import AuditTrail
-from sidecall.features.audit.stores import MemoryAudit
+from sidecall.features.approvals.rule_stores import MemoryRules
+from sidecall.features.audit.stores import AuditTrail, MemoryAudit
 from sidecall.features.calls.callbacks import CallbackQueue
 from sidecall.features.calls.progress import ProgressLog
 from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.stores import CallQueue, Calls
-from sidecall.features.credentials.memory_store import MemorySecrets
+from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals

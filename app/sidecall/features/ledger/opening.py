@@ -8,21 +8,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sidecall.features.approvals.memory_rules import MemoryRules
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.rule_stores import MemoryRules
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
-from sidecall.features.credentials.memory_store import MemorySecrets
+from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Database
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.memory.late_database import LateDatabase
-from sidecall.storage.memory.weight import Room
+from sidecall.storage.late_memory import LateDatabase
+from sidecall.storage.memory_room import Room
 from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase

@@ -8,22 +8,21 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from uuid import uuid4
 
-from sidecall.features.approvals.sql_rules import SqlRules
+from sidecall.features.approvals.rule_stores import SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.audit.stores import SqlAudit
 from sidecall.features.calls.progress import SqlProgress
 from sidecall.features.calls.sql_queue import SqlCallQueue
 from sidecall.features.calls.sql_store import MakeAnswer, SqlCalls
 from sidecall.features.contents.sql_store import SqlContents
-from sidecall.features.credentials.sql_store import SqlSecrets
+from sidecall.features.credentials.stores import SqlSecrets
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds, StoreKind
 from sidecall.features.rates.quotas import SqlRates
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
-from sidecall.storage.heartbeat import SILENCE, Heartbeat
+from sidecall.storage.heartbeat import SILENCE, Heartbeat, WorkerHeartbeat, name_worker
 from sidecall.storage.late_steps import LateSteps
-from sidecall.storage.sqlite.workers import WorkerHeartbeat, name_worker
 
 logger = logging.getLogger("sidecall")
 

@@ -28,13 +28,13 @@ from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
+from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.context import make_context
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
 from sidecall.kernel.http.plain_requests import receive_json
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
-from sidecall.kernel.http.quota_headers import quota_headers
 
 logger = logging.getLogger("sidecall")
 

@@ -14,16 +14,15 @@ from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_artifact, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.http.problems import MEDIA_TYPE, PROBLEM, problem
-from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
-from sidecall.kernel.rest.answer_headers import cache_headers
 from sidecall.kernel.rest.answers import content_url, write_json
-from sidecall.kernel.rest.document.served import make_arguments
+from sidecall.kernel.rest.served_examples import make_arguments
 from sidecall.kernel.rest.writing import write_openai
 
 # The status and title of each kind of failure, for programs that know HTTP only.

@@ -13,9 +13,9 @@ from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.http.problems import MEDIA_TYPE, Problem
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.document.making import choose_schemes
-from sidecall.kernel.rest.document.served import make_arguments
 from sidecall.kernel.rest.openapi import REF
+from sidecall.kernel.rest.openapi_document import choose_schemes
+from sidecall.kernel.rest.served_examples import make_arguments
 from sidecall.kernel.schema.references import list_schemas, map_children
 from sidecall.version import __version__
 

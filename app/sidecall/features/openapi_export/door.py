@@ -23,10 +23,10 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.openapi_export import answers as _answers
-    from sidecall.kernel.rest.document import served as _served
+    from sidecall.kernel.rest import served_examples as _served
 else:
     _answers = Later("sidecall.features.openapi_export.answers")
-    _served = Later("sidecall.kernel.rest.document.served")
+    _served = Later("sidecall.kernel.rest.served_examples")
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:

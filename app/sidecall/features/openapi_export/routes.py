@@ -10,15 +10,14 @@ from sidecall.features.openapi_export.document import DocumentOptions, DocumentR
 from sidecall.features.openapi_export.door import make_request
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.answer_headers import CACHE, CACHE_CONTROL, DOCUMENTED
 from sidecall.kernel.http.body import read_body
 from sidecall.kernel.http.parameters import CallContextDep, CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
 from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferences
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.quota_headers import DOCUMENTED
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.answer_headers import CACHE, CACHE_CONTROL
 from sidecall.kernel.rest.choice import Names, OfToolset, Tags, ToolChoice
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import Listing, make_listing

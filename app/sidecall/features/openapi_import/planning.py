@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any, Literal
 
-from sidecall.features.openapi_import.bodies import BodyPlan, choose_media_type, describe_file, find_members, is_file
+from sidecall.features.openapi_import.bodies import (
+    BodyPlan,
+    Member,
+    choose_media_type,
+    describe_file,
+    find_members,
+    is_file,
+    read_encoding,
+)
 from sidecall.features.openapi_import.definitions import Definitions, Place, Unusable
-from sidecall.features.openapi_import.encodings import Member, read_encoding
 from sidecall.features.openapi_import.operations import ApiOperation
 from sidecall.kernel.core.errors import InvalidToolOption, MissingContext
 from sidecall.kernel.core.injection import FromFunction, InjectedToolArg, Supply

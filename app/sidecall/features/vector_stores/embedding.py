@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
-from sidecall.features.vector_stores.indexing.index import pack_vector
-from sidecall.features.vector_stores.reading.texts import UnreadableFile
+from sidecall.features.vector_stores.index import pack_vector
+from sidecall.features.vector_stores.texts import UnreadableFile
 from sidecall.outgoing.clients import guarded_async_client
 
 _AT_ONCE = 64

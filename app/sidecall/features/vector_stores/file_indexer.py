@@ -12,8 +12,8 @@ from functools import partial
 from uuid_utils import uuid7
 
 from sidecall.features.vector_stores.embedding import Embeddings
-from sidecall.features.vector_stores.indexing.filters import Attribute, list_attributes
-from sidecall.features.vector_stores.indexing.index import cut_text, strip_ending, write_piece_words
+from sidecall.features.vector_stores.filters import Attribute, list_attributes
+from sidecall.features.vector_stores.index import cut_text, strip_ending, write_piece_words
 from sidecall.features.vector_stores.kept import (
     Cut,
     KeptFile,
@@ -23,7 +23,7 @@ from sidecall.features.vector_stores.kept import (
     PageRequest,
     VectorStoreBounds,
 )
-from sidecall.features.vector_stores.reading.texts import UnreadableFile, is_pdf, read_text
+from sidecall.features.vector_stores.texts import UnreadableFile, is_pdf, read_text
 from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.file_errors import FileBusy, InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore

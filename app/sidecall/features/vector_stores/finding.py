@@ -7,8 +7,8 @@ from typing import Any
 
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
-from sidecall.features.vector_stores.indexing.filters import write_filter
-from sidecall.features.vector_stores.indexing.index import (
+from sidecall.features.vector_stores.filters import write_filter
+from sidecall.features.vector_stores.index import (
     find_nearest_vectors,
     fuse,
     list_query_words,

@@ -6,8 +6,7 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sidecall.features.vector_stores.finding import Weights
-from sidecall.features.vector_stores.indexing.filters import (
+from sidecall.features.vector_stores.filters import (
     LONGEST_KEY,
     LONGEST_VALUE,
     MOST_ATTRIBUTES,
@@ -15,6 +14,7 @@ from sidecall.features.vector_stores.indexing.filters import (
     is_attribute,
     name_kind,
 )
+from sidecall.features.vector_stores.finding import Weights
 from sidecall.features.vector_stores.kept import Cut
 from sidecall.features.vector_stores.shown import NUMBER, StaticSizes
 from sidecall.kernel.core.errors import InvalidParameter

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from sidecall.features.vector_stores.indexing.filters import Attribute
-from sidecall.features.vector_stores.indexing.index import OVERLAP, PIECE
+from sidecall.features.vector_stores.filters import Attribute
+from sidecall.features.vector_stores.index import OVERLAP, PIECE
 
 T = TypeVar("T")
 MemberStatus = Literal["in_progress", "completed", "failed"]

@@ -9,8 +9,8 @@ from uuid_utils import uuid7
 
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.file_indexer import GIVEN_UP, FileIndexer, UploadedFiles, WantedMember
+from sidecall.features.vector_stores.filters import Attribute
 from sidecall.features.vector_stores.finding import EVEN, PassageSearch, Weights
-from sidecall.features.vector_stores.indexing.filters import Attribute
 from sidecall.features.vector_stores.kept import Cut, KeptStore, Member, Page, PageRequest, VectorStoreBounds
 from sidecall.kernel.ports.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.kernel.ports.passages import FilePassage

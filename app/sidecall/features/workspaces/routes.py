@@ -11,8 +11,8 @@ from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.routes import SAFE
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.workspaces.entries import Entry
-from sidecall.features.workspaces.rest.files import FilesOf
-from sidecall.features.workspaces.rest.forms import (
+from sidecall.features.workspaces.file_requests import FilesOf
+from sidecall.features.workspaces.forms import (
     DeletedFile,
     FileListing,
     ShownFile,

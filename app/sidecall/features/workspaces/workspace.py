@@ -10,8 +10,16 @@ from typing import Self
 
 from sidecall.features.workspaces.entries import Entry, describe_entry, find_entries, require_ordinary
 from sidecall.features.workspaces.limits import Counts, DiskUsage, WorkspaceLimits
-from sidecall.features.workspaces.paths import WorkspaceError, join_path, split_path, workspace_errors
-from sidecall.features.workspaces.safe_open import FOLDER, PLACE, choose_opener, open_root
+from sidecall.features.workspaces.paths import (
+    FOLDER,
+    PLACE,
+    WorkspaceError,
+    choose_opener,
+    join_path,
+    open_root,
+    split_path,
+    workspace_errors,
+)
 from sidecall.features.workspaces.writing import (
     find_entry,
     make_folders,

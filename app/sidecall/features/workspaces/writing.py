@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from sidecall.features.workspaces.entries import require_ordinary
-from sidecall.features.workspaces.paths import UNFINISHED, WorkspaceError
-from sidecall.features.workspaces.safe_open import FOLDER, PLACE, Opener, make_accessible
+from sidecall.features.workspaces.paths import FOLDER, PLACE, UNFINISHED, Opener, WorkspaceError, make_accessible
 
 _PIECE = 1024 * 1024
 

@@ -23,7 +23,6 @@ from sidecall.kernel.core.errors import (
     ToolExecutionError,
     ToolFailure,
 )
-from sidecall.kernel.core.held_context import read_context
 from sidecall.kernel.core.injection import Supply, leave_out
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
@@ -31,6 +30,7 @@ from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.typed_context import read_context
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.kernel.json_data.pointer import format_path

@@ -14,8 +14,7 @@ from sidecall.kernel.core.tool import EMPTY, CompiledTool, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema
 from sidecall.kernel.schema.injections import is_instance_of, rebuild_annotation
 from sidecall.kernel.schema.models import ModelType
-from sidecall.kernel.schema.signature import read_signature
-from sidecall.kernel.schema.single_input import SingleInputArgsSchema
+from sidecall.kernel.schema.signature import SingleInputArgsSchema, read_signature
 
 # Where the values of hidden parameters come from that LangChain shows in `args_schema` too.
 _SHOWN = ("context", "state", "call_id", "caller")

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from sidecall.kernel.authoring.cacheable import refuse_uncacheable
 from sidecall.kernel.authoring.hook_contexts import plan_own_reading
 from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
 from sidecall.kernel.authoring.langchain_interface import (
@@ -20,7 +19,7 @@ from sidecall.kernel.authoring.langchain_interface import (
     is_asked_by_node,
 )
 from sidecall.kernel.authoring.native import make_grammar_model, refuse_misfit
-from sidecall.kernel.authoring.options import OptionFields
+from sidecall.kernel.authoring.options import OptionFields, refuse_uncacheable
 from sidecall.kernel.authoring.overrides import only_refuses
 from sidecall.kernel.authoring.runnable import ConfiguredTool, RunnableFace, fill_late, forget, forget_made
 from sidecall.kernel.authoring.spellings import refuse_option, suggest_annotation

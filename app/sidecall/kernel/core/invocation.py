@@ -24,12 +24,12 @@ from sidecall.kernel.core.context import (
 )
 from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.core.held_context import HeldContext
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.typed_context import HeldContext
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
 from sidecall.kernel.ports.contents import CallerContents, ReachableContents
 from sidecall.kernel.ports.passages import OwnPassages, Passages

@@ -8,6 +8,7 @@ the list or object is refused in any case.
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -158,5 +159,11 @@ def validate(adapter: TypeAdapter[Any], value: Any) -> Any:
         ValidationError: It does not fit.
     """
     if is_long(value, MOST_CHOSEN):
-        return StepwiseValidator(adapter.core_schema).validate_python(value)
+        return _compile(adapter).validate_python(value)
     return adapter.validate_python(value)
+
+
+# Types of large values are few, and to compile one takes longer than to validate by it.
+@lru_cache(64)
+def _compile(adapter: TypeAdapter[Any]) -> StepwiseValidator:
+    return StepwiseValidator(adapter.core_schema)

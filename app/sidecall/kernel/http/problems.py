@@ -22,9 +22,9 @@ from sidecall.kernel.core.errors import (
 from sidecall.kernel.core.overload import (
     StoreUnavailable,
 )
+from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import challenge
 from sidecall.kernel.http.late_modules import LATE_MODULES
-from sidecall.kernel.http.quota_headers import quota_headers
 
 STATUS = 503
 

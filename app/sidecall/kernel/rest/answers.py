@@ -12,17 +12,16 @@ from sidecall.kernel.core.errors import CallbackRefused, MissingContext, NotAToo
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage, find_artifact
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.http.answer_headers import cache_headers, quota_headers, waiting_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, InvalidKey, Preferences
-from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.format import changes_state
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.rest.answer_headers import cache_headers, waiting_headers
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
@@ -30,10 +29,10 @@ from sidecall.kernel.rest.writing import write_openai
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.rest.document import served as _served
+    from sidecall.kernel.rest import served_examples as _served
     from sidecall.kernel.rest.items import writing as _native_writing
 else:
-    _served = Later("sidecall.kernel.rest.document.served")
+    _served = Later("sidecall.kernel.rest.served_examples")
     _native_writing = Later("sidecall.kernel.rest.items.writing")
 
 

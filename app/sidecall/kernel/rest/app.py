@@ -72,7 +72,7 @@ class ServedDocument:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-_document = Later("sidecall.kernel.rest.document.making")
+_document = Later("sidecall.kernel.rest.openapi_document")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 

@@ -13,10 +13,10 @@ from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http import problems
+from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.context import LET_BE, RequestContext, until_gone
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
-from sidecall.kernel.http.quota_headers import quota_headers
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket

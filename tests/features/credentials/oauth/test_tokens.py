@@ -8,7 +8,6 @@ import pytest
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.credentials.memory_store import MemorySecrets
 from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
 from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.features.credentials.oauth.providers import read_providers
@@ -16,7 +15,7 @@ from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import OAuthSignIn, TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sealing import Sealer
-from sidecall.features.credentials.sql_store import SqlSecrets
+from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.user_tokens import TokenUnavailable

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecall import ToolException
-from sidecall.features.vector_stores.indexing.filters import write_filter
-from sidecall.features.vector_stores.indexing.index import FileIndex
+from sidecall.features.vector_stores.filters import write_filter
+from sidecall.features.vector_stores.index import FileIndex
 
 KEYS = ("a", "b", 'c"d', "é'")
 VALUES = st.one_of(

@@ -1,6 +1,6 @@
 """Several orders become one, and no file stands in the way of others."""
 
-from sidecall.features.vector_stores.indexing.index import find_nearest_vectors, fuse, pack_vector, spread, to_share
+from sidecall.features.vector_stores.index import find_nearest_vectors, fuse, pack_vector, spread, to_share
 
 
 def test_scores_are_shares() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.vector_stores.indexing.index import split_words, strip_ending, write_piece_words, write_words
+from sidecall.features.vector_stores.index import split_words, strip_ending, write_piece_words, write_words
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecall.features.vector_stores.reading import texts
-from sidecall.features.vector_stores.reading import texts as pdf
-from sidecall.features.vector_stores.reading.texts import UnreadableFile, read_text
+from sidecall.features.vector_stores import texts
+from sidecall.features.vector_stores import texts as pdf
+from sidecall.features.vector_stores.texts import UnreadableFile, read_text
 from tests.features.vector_stores.reading.pdfs import write_bomb, write_pdf
 
 

@@ -110,7 +110,7 @@ async def test_the_tool_finds_what_was_sent(client: AsyncOpenAI, server: httpx.A
 
 async def test_a_bomb_is_told_of_and_the_server_goes_on(client: AsyncOpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what became of it as OpenAI says it."""
-    monkeypatch.setattr("sidecall.features.vector_stores.reading.texts.read_pdf.__defaults__", (0.2, 512))
+    monkeypatch.setattr("sidecall.features.vector_stores.texts.read_pdf.__defaults__", (0.2, 512))
     store = await client.vector_stores.create()
 
     file = await client.vector_stores.files.upload_and_poll(

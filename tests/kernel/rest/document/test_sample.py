@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from sidecall.kernel.rest.document.served import make_sample
+from sidecall.kernel.rest.served_examples import make_sample
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from sidecall.features.audit.entry import AuditAction
+from sidecall.features.audit.stores import AuditAction
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.visits import View, Visit
 

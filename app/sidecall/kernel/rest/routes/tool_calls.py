@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import BatchTooLarge, CallbackRefused, InvalidParameter, NotAToolCall, RequestError
+from sidecall.kernel.http.answer_headers import CACHE, CACHE_CONTROL, DOCUMENTED, WAITING
 from sidecall.kernel.http.body import parse_body, read_body, read_json
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
@@ -25,15 +26,12 @@ from sidecall.kernel.http.preferences import (
     wants_events,
 )
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.http.quota_headers import DOCUMENTED
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.dry_run import DryRunResult
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.answer_headers import CACHE, CACHE_CONTROL, WAITING
 from sidecall.kernel.rest.answers import answer_call, answer_calls, find_quota_headers, require_context
 from sidecall.kernel.rest.dialects import Shared, read_batched
-from sidecall.kernel.rest.document.served import name_served, naming_served
 from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.openapi import array_of, one_of
@@ -41,6 +39,7 @@ from sidecall.kernel.rest.parts import Parts, PartsDep
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item, write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
+from sidecall.kernel.rest.served_examples import name_served, naming_served
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
 from sidecall.later import Later

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from operator import mul
 from typing import Any, TypeVar
 
-from sidecall.features.vector_stores.indexing.filters import (
+from sidecall.features.vector_stores.filters import (
     MOST_ATTRIBUTES,
     Attribute,
     is_attribute,

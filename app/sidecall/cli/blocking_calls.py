@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from sidecall.cli.checks.naming import Namespace, Reference
+from sidecall.cli.namespaces import Namespace, Reference
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.lint import Finding
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from sidecall.features.vector_stores.indexing.filters import MOST_ATTRIBUTES, Attribute, is_attribute, name_kind
-from sidecall.features.vector_stores.indexing.index import FileIndex, FoundPiece
+from sidecall.features.vector_stores.filters import MOST_ATTRIBUTES, Attribute, is_attribute, name_kind
+from sidecall.features.vector_stores.index import FileIndex, FoundPiece
 
 MOST_FILES = 20_000
 MOST_BYTES_OF_ONE = 4 * 1024 * 1024

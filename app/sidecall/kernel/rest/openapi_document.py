@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.document.served import show_served as show_served
 from sidecall.kernel.rest.examples import ANSWERS, APPROVAL
 from sidecall.kernel.rest.items.calls import ITEM_CALLS
 from sidecall.kernel.rest.openapi import REF, refer_to
+from sidecall.kernel.rest.served_examples import show_served as show_served
 from sidecall.kernel.rest.wire import (
     AnthropicToolUse,
     Batch,

@@ -9,9 +9,8 @@ from itertools import islice
 
 from sidecall.features.workspaces.claims import Claim, locking
 from sidecall.features.workspaces.entries import Entry
-from sidecall.features.workspaces.paths import FileProblem, WorkspaceError, workspace_errors
-from sidecall.features.workspaces.rest.forms import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
-from sidecall.features.workspaces.safe_open import FOLDER
+from sidecall.features.workspaces.forms import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
+from sidecall.features.workspaces.paths import FOLDER, FileProblem, WorkspaceError, workspace_errors
 from sidecall.features.workspaces.steps import read_file_id, show_file
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces

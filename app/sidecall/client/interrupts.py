@@ -11,8 +11,8 @@ from langgraph.types import Command, Send, interrupt
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
-from sidecall.client.questions import is_shown
 from sidecall.client.remembered import read_verdict
+from sidecall.client.runs import is_shown
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.
 _PAD = "__pregel_scratchpad"

@@ -1,1 +1,0 @@
-"""Checks of `sidecall check` besides the tools' own findings."""

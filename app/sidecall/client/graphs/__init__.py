@@ -1,1 +1,0 @@
-"""LangGraph support of the LangChain adapter: interrupts, answers and context."""

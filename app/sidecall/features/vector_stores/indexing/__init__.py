@@ -1,1 +1,0 @@
-"""A full-text index: texts cut into pieces, stored in SQLite, filtered by attributes."""

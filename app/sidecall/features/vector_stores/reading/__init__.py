@@ -1,1 +1,0 @@
-"""Extract the text of uploaded files."""

@@ -1,1 +1,0 @@
-"""Routes' view of the files of conversations."""

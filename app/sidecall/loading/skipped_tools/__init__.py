@@ -1,1 +1,0 @@
-"""Find what looks like an offer of a module and is none."""

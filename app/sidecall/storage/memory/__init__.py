@@ -1,1 +1,0 @@
-"""Storage in memory, until the process ends."""
