@@ -6,12 +6,12 @@ the line before.
 
 import select
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from subprocess import PIPE, Popen
 from typing import IO
 
 from bench.environments import ROOT, Unavailable
@@ -51,8 +51,7 @@ class Prober:
 def probing(port: int) -> Iterator[Prober]:
     """Ask within the body."""
     command = [sys.executable, "-m", "bench.prober", str(port)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=ROOT, env=plain_environment(), text=True, **pipes) as process:
+    with Popen(command, cwd=ROOT, env=plain_environment(), text=True, stdin=PIPE, stdout=PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         prober = Prober(process.stdin, process.stdout)
