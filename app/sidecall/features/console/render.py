@@ -48,8 +48,7 @@ _MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
 # Characters that no reader sees, that turn the text behind them around, or are too many marks: written as their
 # numbers.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"
-    f"|(?<={_MARKS}{{8}}){_MARKS}"
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|(?<={_MARKS}{{8}}){_MARKS}"
 )
 
 
