@@ -24,7 +24,7 @@ ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')
 LATER = tuple(
     "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client nats httpx"
-    " httpcore jinja2 markdown_it".split()
+    " httpcore jinja2 markupsafe markdown_it rcssmin rjsmin".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
 ROOMS = tuple(
@@ -34,8 +34,9 @@ ROOMS = tuple(
         " features.access.cli"
         " features.access.routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
-        " features.calls.routes features.console.asking features.console.pages features.console.render"
-        " features.console.routes features.console.sessions features.console.visits features.contents.json_paths"
+        " features.calls.routes features.console.asking features.console.charts features.console.markdown"
+        " features.console.pages features.console.render features.console.routes features.console.scripts"
+        " features.console.sessions features.console.visits features.contents.json_paths"
         " features.contents.routes"
         " features.credentials.oauth.authorization_flow features.credentials.oauth.st"
         " features.credentials.sealing features.credentials.secret_routes features.credentials.sign_in_"

@@ -249,13 +249,18 @@ async def test_thousands_of_tools_come_in_portions(make_client: MakeClient) -> N
 
 
 async def test_long_words_are_written_so_that_browsers_can_break_them(make_client: MakeClient) -> None:
-    """In letters of one width; a list has their beginning alone."""
-    client = await make_client(tool("long", description="A" * 50_000)(_count), tool("short", description="B.")(_count))
+    """In letters of one width, and cut; a list has less of them. Marks that are heaped on a letter are numbers."""
+    heap = tool("heap", description="e" + "\u0301" * 12)(_count)
+    client = await make_client(
+        tool("long", description="A" * 50_000)(_count), tool("short", description="B.")(_count), heap
+    )
+    paths = ("tools", "tools/long", "tools/short", "tools/heap")
 
-    pages = {path: (await client.get(f"/console/{path}")).text for path in ("tools", "tools/long", "tools/short")}
+    pages = {path: (await client.get(f"/console/{path}")).text for path in paths}
 
     assert ("A" * 1000 in pages["tools"], "A" * 1001 in pages["tools"]) == (True, False)
-    assert f'<p class="data long">{"A" * 50_000}</p>' in pages["tools/long"]
+    assert f'<p class="data long">{"A" * 10_000}… and 40,000 more characters</p>' in pages["tools/long"]
+    assert "e" + "\u0301" * 8 + r"\u0301" * 4 + "</p>" in pages["tools/heap"]
     assert '<p class="data ">B.</p>' in pages["tools/short"]
 
 

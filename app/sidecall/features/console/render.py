@@ -41,8 +41,15 @@ _LONG = 2000
 _INDENT = re.compile("^[ ]+", re.MULTILINE)
 # Characters that could end the element which data stands in.
 _MARKUP = re.compile("[<>&]")
-# Those that no reader sees, or that turn the text behind them around: written as their numbers.
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+# What is shown of a text that a page has beside other things.
+_MOST = 10_000
+# Marks that stand above and below a letter. Browsers take minutes for thousands of them on one.
+_MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]"
+# Characters that no reader sees, that turn the text behind them around, or are too many marks: written as their
+# numbers.
+_HIDDEN = re.compile(
+    f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|(?<={_MARKS}{{8}}){_MARKS}"
+)
 
 
 class _Templates(FileSystemLoader):
@@ -65,6 +72,7 @@ def _environment() -> Environment:
     made.filters.update(
         data=write_data,
         visible=show_hidden,
+        begin=show_begin,
         inner=show_inner,
         length_class=name_length,
         moment=show_moment,
@@ -102,6 +110,11 @@ def show_line(value: Any) -> str:
 def show_hidden(text: Any) -> str:
     """Return a text in which control characters, and those that turn its direction, are seen as `\\u202e`."""
     return _HIDDEN.sub(_escape, str(text))
+
+
+def show_begin(text: str) -> str:
+    """Return a text as it is shown beside other things: a long one is cut."""
+    return show_hidden(text if len(text) <= _MOST else f"{text[:_MOST]}… and {len(text) - _MOST:,} more characters")
 
 
 def show_inner(text: Any) -> Markup:

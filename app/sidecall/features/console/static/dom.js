@@ -62,3 +62,8 @@ export function focusFirst(element) {
 export function isLong(text) {
   return text.length > 2_000;
 }
+
+/** Return what is shown of words that stand beside other things. */
+export function cutWords(text) {
+  return text.length > 10_000 ? `${text.slice(0, 10_000)}…` : text;
+}

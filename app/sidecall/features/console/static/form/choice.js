@@ -1,6 +1,6 @@
 // One place of a form: its name, what it is for, and a field, which a person chooses where there are several kinds.
 
-import { announceChange, focusFirst, isLong, make, makeId, setAttribute } from "../dom.js";
+import { announceChange, focusFirst, cutWords, isLong, make, makeId, setAttribute } from "../dom.js";
 import { parse } from "../json.js";
 import { MISSING } from "./fields.js";
 import { fits, fitsVariant, holds } from "./fits.js";
@@ -108,7 +108,7 @@ export class Field {
     const control = this.editor?.control;
     const isGroup = !control && this.name !== "";
     this.kind.textContent = [this._sayKind(), sayLimits(schema), this._default()].filter(Boolean).join(" · ");
-    this.about.textContent = this.schema.description ?? schema.description ?? "";
+    this.about.textContent = cutWords(this.schema.description ?? schema.description ?? "");
     this.about.hidden = this.about.textContent === "";
     this.about.classList.toggle("long", isLong(this.about.textContent));
     setAttribute(this.label, "for", control?.id ?? null);
