@@ -1,6 +1,7 @@
 """Workers and servers of a fleet are killed under load, and calls are cancelled at other servers."""
 
 import json
+import math
 import random
 import signal
 import statistics
@@ -79,7 +80,7 @@ def run(kills: int = 100) -> Iterator[Finding]:
         yield _kill_workers(fleet, kills)
 
 
-def run_on_servers(ends: int = 20, cancels: int = 100) -> Iterator[Finding]:
+def run_on_servers(ends: int = 20, cancels: int = 200) -> Iterator[Finding]:
     """Kill servers, and cancel calls at others, in four minutes; without PostgreSQL nothing is tried."""
     programs = find_programs()
     if programs is None:
@@ -259,4 +260,4 @@ def _watch_elsewhere(fleet: Fleet, store: str, jobs: int = 5, events: int = 100)
 
 
 def _p99(times: Sequence[float]) -> float:
-    return sorted(times)[min(len(times) - 1, int(len(times) * 0.99))]
+    return sorted(times)[math.ceil(len(times) * 0.99) - 1]
