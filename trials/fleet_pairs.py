@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
-from tests.kit.fleets import Fleet, call, is_available, wait_for
+from tests.kit.fleets import Fleet, call, fleet_of, is_available, wait_for
 from tests.kit.postgres import find_programs
 from tests.kit.postgres import running as running_postgres
 from tests.kit.servers import CLIENT, PATIENCE, Server
 from tests.kit.slow_links import slow_link
 from trials.finding import Finding
-from trials.fleet_days import fleet_of
 
 _TOOLS = '''
 import asyncio
