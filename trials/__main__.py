@@ -16,6 +16,7 @@ from trials import (
     contract,
     deadlines,
     fleet_days,
+    fleet_pairs,
     fleet_workers,
     guesses,
     lifetimes,
@@ -68,7 +69,8 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
-    "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers, fleet_days.run),
+    "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers),
+    "fleet-days": (fleet_days.run, fleet_pairs.run),
     "proxied": (draining.run,),
     "soak": (soak.run,),
     "mixed": (long.run,),
@@ -80,7 +82,6 @@ PARTS: Mapping[str, Sequence[Trial]] = {
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
     "approvals-told": (notified.run,),
-    "fleet-days": (fleet_days.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {

@@ -7,16 +7,13 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
 import httpx
 
-from tests.kit.fleets import Fleet, call, is_available, wait_for
-from tests.kit.nats import running_broker
+from tests.kit.fleets import Fleet, call, fleet_of, is_available, wait_for
 from tests.kit.servers import PATIENCE, Server
 from trials.finding import Finding
 
@@ -102,19 +99,6 @@ def run() -> Iterator[Finding]:
         yield _wait_in_vain(fleet)
         yield _wait_in_masses(fleet)
         yield _restart_all(fleet)
-
-
-@contextmanager
-def fleet_of(tools: str) -> Iterator[Fleet]:
-    """Give a bus, and what starts servers and workers with these tools."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        bus = stack.enter_context(running_broker())
-        file = folder / "fleet_tools.py"
-        file.write_text(tools)
-        fleet = Fleet(bus, folder, file)
-        stack.callback(fleet.close)
-        yield fleet
 
 
 def _starts(file: Path) -> list[int]:

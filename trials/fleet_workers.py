@@ -1,6 +1,7 @@
 """Workers and servers of a fleet are killed under load, and calls are cancelled at other servers."""
 
 import json
+import math
 import random
 import signal
 import statistics
@@ -8,17 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from uuid import uuid4
 
 import httpx
 
-from tests.kit.fleets import Fleet, call, is_available, wait_for
-from tests.kit.nats import running_broker
+from tests.kit.fleets import Fleet, call, fleet_of, is_available, wait_for
 from tests.kit.postgres import find_programs
 from tests.kit.postgres import running as running_postgres
 from tests.kit.servers import CLIENT, PATIENCE, Server
@@ -74,33 +72,21 @@ _ADDED, _GOES_ON, _SEEN, _ANSWERED = 3.5, 3.5, 0.05, 0.1
 
 
 def run(kills: int = 100) -> Iterator[Finding]:
-    """Kill many workers, in four minutes."""
-    with _fleet() as fleet:
+    """Kill many workers, in two minutes."""
+    with fleet_of(_TOOLS) as fleet:
         yield _kill_workers(fleet, kills)
 
 
-def run_on_servers(ends: int = 20, cancels: int = 100) -> Iterator[Finding]:
+def run_on_servers(ends: int = 20, cancels: int = 200) -> Iterator[Finding]:
     """Kill servers, and cancel calls at others, in four minutes; without PostgreSQL nothing is tried."""
     programs = find_programs()
     if programs is None:
         return
-    with running_postgres(programs) as cluster, _fleet() as fleet:
+    with running_postgres(programs) as cluster, fleet_of(_TOOLS) as fleet:
         store = cluster.address(cluster.make_database())
         yield _kill_servers(fleet, store, ends)
         yield from _cancel_elsewhere(fleet, store, cancels)
         yield _watch_elsewhere(fleet, store)
-
-
-@contextmanager
-def _fleet() -> Iterator[Fleet]:
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory()))
-        bus = stack.enter_context(running_broker())
-        tools = folder / "fleet_tools.py"
-        tools.write_text(_TOOLS)
-        fleet = Fleet(bus, folder, tools)
-        stack.callback(fleet.close)
-        yield fleet
 
 
 def _read(file: Path, what: str) -> list[float]:
@@ -259,4 +245,4 @@ def _watch_elsewhere(fleet: Fleet, store: str, jobs: int = 5, events: int = 100)
 
 
 def _p99(times: Sequence[float]) -> float:
-    return sorted(times)[min(len(times) - 1, int(len(times) * 0.99))]
+    return sorted(times)[math.ceil(len(times) * 0.99) - 1]

@@ -2,17 +2,19 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from tests.kit.forked import run_sidecall
-from tests.kit.nats import Broker
+from tests.kit.forked import forking, run_sidecall
+from tests.kit.nats import Broker, running_broker
 from tests.kit.servers import CLIENT, PATIENCE, Server, choose_launch, end, start
 
 KEY = "c2lkZWNhbGwgZmxlZXQga2V5IG9mIDMyIGJ5dGVzISE="
@@ -73,6 +75,20 @@ class Fleet:
         made = self.folder / f"process-{len(self.started)}"
         made.mkdir()
         return made
+
+
+@contextmanager
+def fleet_of(tools: str) -> Iterator[Fleet]:
+    """Give a bus, and what starts servers and workers with these tools; they are forked, so that they start quickly."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        bus = stack.enter_context(running_broker())
+        stack.enter_context(forking(folder))
+        file = folder / "fleet_tools.py"
+        file.write_text(tools)
+        fleet = Fleet(bus, folder, file)
+        stack.callback(fleet.close)
+        yield fleet
 
 
 def call(server: Server, name: str, *, headers: dict[str, str] | None = None, **args: Any) -> httpx.Response:

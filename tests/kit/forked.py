@@ -76,11 +76,18 @@ def originating(folder: Path, *modules: str) -> Iterator[str]:
         process.stdin.close()
 
 
+@contextmanager
+def forking(folder: Path) -> Iterator[None]:
+    """Have servers forked from now on, from a process with its socket in a folder."""
+    with originating(folder) as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ADDRESS, address)
+        yield
+
+
 @pytest.fixture(scope="session")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Have servers forked from now on."""
-    with originating(tmp_path_factory.mktemp("origin")) as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv(ADDRESS, address)
+    with forking(tmp_path_factory.mktemp("origin")):
         yield
 
 

@@ -165,6 +165,13 @@ async def freezes(file: str) -> str:
     return f"start {starts}"
 
 
+@tool(queue="slow")
+async def notes(file: str) -> str:
+    """Note that it has begun."""
+    _note(file)
+    return "noted"
+
+
 @tool(queue="nobody")
 async def unserved() -> str:
     """Run on a worker that is not there."""

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.features.fleet.fleet_tools import TOOLS
 from tests.kit.fleets import KEY, Fleet, call, is_available, wait_for
 from tests.kit.nats import Broker, running_broker
 from tests.kit.servers import PATIENCE, Server
+from tests.kit.slow_links import slow_link
 
 _AN_HOUR_OFF = """
 import time
@@ -47,7 +49,8 @@ class FakeWorker:
 
     def __init__(self, url: str) -> None:
         """Prepare for a bus."""
-        self.bus_url = url
+        self.url = url
+        self.server = ""  # The place of the server, once it has asked
         self.heard: list[tuple[str, Message]] = []
         self.up = asyncio.Event()
         self.bus = Bus(BusAccess((url,), (KEY,)), self._hear, self.up.set)
@@ -60,7 +63,9 @@ class FakeWorker:
     ) -> None:
         """Say that it is there, with these tools and so many free slots."""
         said = {"role": "worker", "name": "fake", "queue": queue, "pool": pool or self.bus.id, "slots": 4, "running": 0}
-        await self.bus.send(ALL, "here", None, {**said, "draining": is_leaving, "tools": len(tools), "free": free})
+        await self.bus.send(
+            self.server or ALL, "here", None, {**said, "draining": is_leaving, "tools": len(tools), "free": free}
+        )
 
     async def take_ticket(self, job: str | None = None) -> tuple[str, str, int]:
         """Take the ticket of a call, or of any, from the stream: return its server, call and number."""
@@ -91,6 +96,8 @@ class FakeWorker:
 async def job(server: Server, fake: FakeWorker) -> AsyncIterator[str]:
     """Give a remembered call, which the worker has a free slot for."""
     await fake.offer("nobody", {"unserved": ""}, 1)
+    await fake.bus.send(fake.server, "claim", "what was heard before", {"n": 0})
+    await fake.wait_for("gone", "what was heard before")
     yield (made := await _begin(server))
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         await client.post(f"{server.url}/tool_calls/{made}/cancel")
@@ -104,8 +111,8 @@ async def fake(fleet: Fleet, server: Server) -> AsyncIterator[FakeWorker]:
     await made.up.wait()
     hashed = {"unserved": await asyncio.to_thread(_read_hash, server)}
     await made.offer("nobody", hashed, 0)
-    asker, _ = await made.wait_for("tools")
-    await made.bus.send(asker, "tools", None, {"pool": made.bus.id, "tools": hashed})
+    made.server, _ = await made.wait_for("tools")
+    await made.bus.send(made.server, "tools", None, {"pool": made.bus.id, "tools": hashed})
     await asyncio.to_thread(wait_for, lambda: is_available(server, "unserved"))
     yield made
     await made.offer("nobody", hashed, 0, is_leaving=True)
@@ -193,7 +200,7 @@ async def test_a_worker_is_asked_for_a_call_of_which_it_says_nothing(fake: FakeW
 
 async def test_a_call_that_reaches_no_worker_waits_for_another(server: Server, fake: FakeWorker) -> None:
     """The bus says so at once, where its worker has just left; it has not begun, though it must not run twice."""
-    gone = FakeWorker(fake.bus_url)
+    gone = FakeWorker(fake.url)
     gone.bus.open()
     await gone.up.wait()
     workers, repeated = 'sidecall_fleet_workers{queue="nobody"}', "sidecall_fleet_repeated_total"
@@ -225,6 +232,23 @@ def test_a_bus_that_is_full_or_stands_still_loses_nothing(fleet: Fleet, server: 
         assert blocked.result(PATIENCE).json()["content"] == "still here"
         assert [it.result(PATIENCE).json()["content"] for it in asked] == [f"{number:0200}" for number in range(30)]
     assert len(file.read_text().splitlines()) == 1
+
+
+def test_a_bus_that_is_slow_loses_nothing(fleet: Fleet, tmp_path: Path) -> None:
+    """Calls begin once, whether they go straight to the worker or wait in the stream."""
+    with slow_link(fleet.bus.port, 0.2) as port:
+        slow = Fleet(replace(fleet.bus, port=port), tmp_path, fleet.tools)
+        try:
+            server = slow.serve()
+            slow.work("slow", "--slots", "2")
+            wait_for(lambda: is_available(server, "notes"))
+            files = [tmp_path / str(number) for number in range(6)]
+            with ThreadPoolExecutor(6) as threads:
+                answers = list(threads.map(lambda it: call(server, "notes", file=str(it)), files))
+            assert [it.json()["content"] for it in answers] == ["noted"] * 6
+            assert [len(it.read_text().splitlines()) for it in files] == [1] * 6
+        finally:
+            slow.close()
 
 
 def test_a_worker_whose_clock_is_an_hour_off_keeps_deadlines(fleet: Fleet, server: Server, tmp_path: Path) -> None:

@@ -206,7 +206,10 @@ def test_numbers_and_the_command_show_the_fleet(fleet: Fleet, server: Server) ->
     metrics = server.metrics()
     assert metrics["sidecall_fleet_up"] == 1
     assert metrics['sidecall_fleet_workers{queue="cpu"}'] == 1
+    for name in ("waiting", "running", "oldest_seconds", "workers"):
+        assert metrics[f'sidecall_fleet_{name}{{queue="nobody"}}'] == 0
     assert numbers(fleet)['sidecall_worker_slots{queue="cpu"}'] == 4
+    assert "the worker one of the queue cpu has joined, with 4 slots" in server.log
     shown = fleet.ask("fleet")
     assert "one" in shown
     assert "cpu" in shown

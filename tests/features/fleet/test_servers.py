@@ -1,6 +1,7 @@
 """Servers of one store hear of each other's calls, wherever these run."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,16 @@ def test_a_remembered_call_goes_on_after_its_server_died(
     one.process.send_signal(9)
     assert _read(two, job, wait=30)["status"] == "succeeded"
     assert len(file.read_text().splitlines()) == 2
+
+
+def test_a_call_that_two_servers_are_asked_for_begins_once(fleet: Fleet, postgres_url: str, tmp_path: Path) -> None:
+    """With one idempotency key; all who asked get its answer."""
+    servers = [fleet.serve(SIDECALL_STORE=postgres_url) for _ in range(2)]
+    fleet.work("slow", "--slots", "8")
+    for server in servers:
+        wait_for(lambda server=server: is_available(server, "notes"))  # type: ignore[misc]
+    file, key = tmp_path / "said", {"idempotency-key": "the same"}
+    with ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(call, servers[number % 2], "notes", headers=key, file=str(file)) for number in range(8)]
+    assert [it.result().json()["content"] for it in asked] == ["noted"] * 8
+    assert len(file.read_text().splitlines()) == 1

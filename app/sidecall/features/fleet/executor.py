@@ -123,12 +123,12 @@ class FleetExecutor:
         return self._lost
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return how many calls of each queue wait, and how many run."""
+        """Return how many calls of each queue wait, and how many run; queues of which no call is there are left out."""
         return self._calls.count()
 
-    def count_workers(self) -> dict[str, float]:
-        """Return how many workers of each queue take calls, those queues included that have none."""
-        return {**{it.options.queue or "": 0.0 for it in self._tools.values()}, **self.roster.count()}
+    def list_queues(self) -> frozenset[str]:
+        """List the queues of its tools."""
+        return frozenset(it.options.queue or "" for it in self._tools.values())
 
     def find_oldest(self) -> dict[str, float]:
         """Return for how many seconds the oldest call of each queue waits; 0 where all run."""

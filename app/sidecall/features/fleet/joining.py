@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -95,11 +95,18 @@ def _place(registry: Registry, placement: Placement, available: Collection[str])
 
 def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
     """Show the numbers of the fleet, as this server has them."""
-    of = metrics.add_gauge_of
     metrics.add_gauge("sidecall_fleet_up", "Whether the bus of the fleet can be reached.", lambda: fleet.is_up)
-    of("sidecall_fleet_waiting", "Calls that wait for a worker.", "queue", lambda: fleet.count()[0])
-    of("sidecall_fleet_oldest_seconds", "How long the oldest of them has waited.", "queue", fleet.find_oldest)
-    of("sidecall_fleet_running", "Calls that run on workers.", "queue", lambda: fleet.count()[1])
-    of("sidecall_fleet_workers", "Workers that take calls.", "queue", fleet.count_workers)
+    for name, text, read in (
+        ("waiting", "Calls that wait for a worker.", lambda: fleet.count()[0]),
+        ("oldest_seconds", "How long the oldest of them has waited.", fleet.find_oldest),
+        ("running", "Calls that run on workers.", lambda: fleet.count()[1]),
+        ("workers", "Workers that take calls.", fleet.roster.count),
+    ):
+        metrics.add_gauge_of(f"sidecall_fleet_{name}", text, "queue", partial(_read_all, fleet, read))
     metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)
     metrics.add_counter("sidecall_fleet_repeated", "Calls that were given out again.", lambda: fleet.repeated)
+
+
+def _read_all(fleet: "_executor.FleetExecutor", read: Callable[[], Mapping[str, float]]) -> dict[str, float]:
+    """Read a number of each queue, also of those that have no calls or workers just now."""
+    return {**dict.fromkeys(fleet.list_queues(), 0.0), **read()}

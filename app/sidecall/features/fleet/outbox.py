@@ -26,7 +26,7 @@ class Outbox:
         # Servers that have not been heard since the bus was away, and may lack answers.
         self._owed: set[str] = set()
 
-    def put(self, server: str, body: bytes, *, is_kept: bool) -> None:
+    def put(self, server: str, body: bytes, *, is_kept: bool = False) -> None:
         """Add a packed message; one that is kept is sent again if the bus may have lost it."""
         self._waiting.put_nowait((server, body, is_kept))
 
@@ -57,7 +57,7 @@ class Outbox:
             self._owed.discard(server)
             for _, reader, body in self._kept:
                 if reader == server:
-                    self.put(server, body, is_kept=False)
+                    self.put(server, body)
 
     async def wait_until_sent(self) -> None:
         """Wait until nothing waits."""

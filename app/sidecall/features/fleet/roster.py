@@ -1,6 +1,7 @@
 """The workers that a server knows of, by what they say of themselves."""
 
 import asyncio
+import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +11,8 @@ from typing import Any
 from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.forms.definitions import hash_definition
+
+logger = logging.getLogger("sidecall.fleet")
 
 # Questions that a worker leaves unanswered, one a second, after which it counts as gone.
 _MISSES = 3
@@ -66,6 +69,8 @@ class Roster:
         before = self.workers.get(sender)
         self.workers[sender] = worker
         if before is None or before.is_draining != worker.is_draining:
+            state = "leaves" if worker.is_draining else f"has joined, with {worker.slots} slots"
+            logger.info("the worker %s of the queue %s %s", worker.name, worker.queue, state)
             self._wake()
         return worker.pool not in self._pools
 
@@ -99,10 +104,13 @@ class Roster:
         return self.workers[random.choice(fitting)].pool if fitting else None  # noqa: S311  to spread calls
 
     def take_free(self, tool: CompiledTool) -> str | None:
-        """Take a slot of the worker that has most free ones and a tool as it is here; None if none has any."""
-        fitting = self._list_fitting(tool)
-        sender = max(fitting, key=lambda it: self.workers[it].free, default=None)
-        if sender is None or self.workers[sender].free <= 0:
+        """Take a slot of the worker that has most free ones and a tool as it is here; None if none has any.
+
+        One that has left a question unanswered has none: it may be gone, and a call that it was given is in doubt.
+        """
+        workers = self.workers
+        sender = max(self._list_fitting(tool), key=lambda it: workers[it].free, default=None)
+        if sender is None or workers[sender].free <= 0 or workers[sender].misses > 1:
             return None
         self.change_free(sender, -1)
         return sender

@@ -16,8 +16,8 @@ from sidecall.kernel.executors.process.child import COST, pack
 # Events on their way, for which the server has not said yet that there is room for more: as many as wait in a stream.
 _WINDOW = 256
 
-# Sends a packed message, and says whether it is the answer.
-Post = Callable[[bytes, bool], None]
+# Sends a packed message.
+Post = Callable[[bytes], None]
 
 
 class RunningCall:
@@ -60,7 +60,15 @@ class RunningCall:
         Raises:
             ValueError: JSON cannot say it.
         """
-        self._post(pack(kind, self.id, {"n": self.number, **content}), kind == "answer")
+        self._post(self.write(kind, content))
+
+    def write(self, kind: str, content: Mapping[str, Any]) -> bytes:
+        """Pack a message about this attempt.
+
+        Raises:
+            ValueError: JSON cannot say it.
+        """
+        return pack(kind, self.id, {"n": self.number, **content})
 
     async def ask_without_blocking(self, _kind: str, _subject: str | None, question: Any) -> Any:
         """Ask the server, in a thread or on an event loop; a caller that cannot wait fails before anything is sent.
@@ -91,7 +99,7 @@ class RunningCall:
     def ask_again(self) -> None:
         """Send all questions once more: the bus was away, and may have lost them or their replies."""
         for body, _ in list(self._questions.values()):
-            self._post(body, False)
+            self._post(body)
         with self._lock:
             self._on_the_way = 0
         self._reading.wake()
@@ -128,5 +136,5 @@ class RunningCall:
         number, future = next(self._ids), Future[Any]()
         body = pack("ask", self.id, {"n": self.number, "id": number, "question": question})
         self._questions[number] = (body, future)
-        self._post(body, False)
+        self._post(body)
         return future

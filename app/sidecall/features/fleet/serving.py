@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.probes import Probes
 from sidecall.features.fleet.running_call import RunningCall
-from sidecall.features.fleet.tool_runner import LogToServer, ToolRun
-from sidecall.features.fleet.worker import BusThread, Worker, WorkerPlan, make_loop
+from sidecall.features.fleet.tool_runner import Answered, LogToServer, ToolRun
+from sidecall.features.fleet.worker import Begin, BusThread, Worker, WorkerPlan, make_loop
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
@@ -29,9 +29,9 @@ class Tools:
     executors: Executors
     tracing: Tracing | None
 
-    def begin(self, running: RunningCall, ended: Callable[[], None]) -> ToolRun:
+    def begin(self, running: RunningCall, answered: Answered, ended: Callable[[], None]) -> ToolRun:
         """Run the tool of a call."""
-        run = ToolRun(running, ended)
+        run = ToolRun(running, answered, ended)
         run.begin(self.tools, self.executors, self.tracing)
         return run
 
@@ -70,7 +70,7 @@ async def _open(
     bus: BusAccess,
     plan: WorkerPlan,
     loop: asyncio.AbstractEventLoop,
-    begin: Callable[[RunningCall, Callable[[], None]], ToolRun],
+    begin: Begin,
 ) -> Worker:
     worker = Worker(bus, plan, loop, begin)
     worker.open()

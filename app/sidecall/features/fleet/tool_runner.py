@@ -27,6 +27,10 @@ _BEYOND = 0.5
 _RUNNING: ContextVar[RunningCall | None] = ContextVar("sidecall_fleet_call", default=None)
 
 
+# Called with a packed answer, and whether no code of the tool runs any more: one wake-up of the other thread is enough.
+Answered = Callable[[bytes, bool], None]
+
+
 class LogToServer(logging.Handler):
     """Sends the log lines of tools to the servers that hold their calls."""
 
@@ -44,10 +48,16 @@ class LogToServer(logging.Handler):
 class ToolRun:
     """One tool that runs, on the event loop of the tools."""
 
-    def __init__(self, running: RunningCall, ended: Callable[[], None]) -> None:
-        """Begin nothing yet; `ended` is called on that loop once no code of the tool runs any more."""
+    def __init__(self, running: RunningCall, answered: Answered, ended: Callable[[], None]) -> None:
+        """Begin nothing yet.
+
+        Args:
+            running: The call.
+            answered: Called on that loop with the answer, unless it is not awaited any more.
+            ended: Called there once no code of the tool runs any more, unless `answered` was told so.
+        """
         self._running = running
-        self._ended = ended
+        self._answered, self._ended = answered, ended
         self._invocation: Invocation | None = None
         self._task: asyncio.Task[None] | None = None
         # The task, and what it leaves behind in threads.
@@ -81,9 +91,12 @@ class ToolRun:
             return
         self._running.tell_missed()
         try:
-            self._running.say("answer", {"answer": answer})
+            written = self._running.write("answer", {"answer": answer})
         except ValueError as error:
-            self._running.say("answer", {"answer": write_failure(error)})
+            written = self._running.write("answer", {"answer": write_failure(error)})
+        is_over = self._parts == 1
+        self._parts -= is_over
+        self._answered(written, is_over)
 
     async def _find_answer(self, tools: Mapping[str, CompiledTool], executors: Executors) -> dict[str, Any]:
         request = self._running.request

@@ -24,7 +24,7 @@ from sidecall.features.fleet.held import Calls, Held
 from sidecall.features.fleet.outbox import Outbox
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import RunningCall
-from sidecall.features.fleet.tool_runner import ToolRun
+from sidecall.features.fleet.tool_runner import Answered, ToolRun
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Message
 from sidecall.kernel.schema.forms.definitions import hash_definition
@@ -73,8 +73,8 @@ class WorkerCounts:
     ended: Counter[str] = field(default_factory=Counter)
 
 
-# Begins a granted call on the event loop of the tools, and calls back from there when it is over.
-Begin = Callable[[RunningCall, Callable[[], None]], ToolRun]
+# Begins a granted call on the event loop of the tools, and calls back from there with its answer and when it is over.
+Begin = Callable[[RunningCall, Answered, Callable[[], None]], ToolRun]
 
 
 class Worker:
@@ -245,10 +245,18 @@ class Worker:
         """Begin the tool on its event loop."""
         held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server))
 
-        def end() -> None:
-            self._loop.call_soon_threadsafe(self._end, held)
+        def answer(body: bytes, is_over: bool) -> None:
+            self._call_soon(self._answer, held, body, is_over)
 
-        held.run = self._begin_tool(held.running, end)
+        def end() -> None:
+            self._call_soon(self._end, held)
+
+        held.run = self._begin_tool(held.running, answer, end)
+
+    def _answer(self, held: Held, body: bytes, is_over: bool) -> None:
+        self._outbox.put(held.server, body, is_kept=True)
+        if is_over:
+            self._end(held)
 
     def _end(self, held: Held) -> None:
         """Note that no code of a tool runs any more."""
@@ -258,10 +266,13 @@ class Worker:
             self._tell(held.server, "end", held.call, {"n": held.number})
         self._release(held)
 
-    def _post(self, server: str, body: bytes, is_answer: bool) -> None:
+    def _post(self, server: str, body: bytes) -> None:
         """Send a packed message, from any thread."""
+        self._call_soon(self._outbox.put, server, body)
+
+    def _call_soon(self, work: Callable[..., None], *arguments: Any) -> None:
         with suppress(RuntimeError):  # The loop has ended.
-            self._loop.call_soon_threadsafe(partial(self._outbox.put, server, body, is_kept=is_answer))
+            self._loop.call_soon_threadsafe(work, *arguments)
 
     def _tell(self, place: str, kind: str, subject: str | None, content: Any) -> None:
         self._start(self._send(place, kind, subject, content))

@@ -29,7 +29,7 @@ class CallRefused(Overloaded):
 
 
 class NoWorker(CallRefused):
-    """No worker of the tool's queue has taken the call in time, so it has not begun."""
+    """No worker of the tool's queue has taken the call in time."""
 
     problem = (503, "no-worker")
 
