@@ -20,7 +20,8 @@ from bench.rows import call_of, tool_call
 from bench.servers import Running, running, sidecall
 from bench.tables import tabulate
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, bind_system, write_arguments
-from sidecall.features.sandbox.confined import encode_arguments, open_files, store_bytes
+from sidecall.features.sandbox.confined import encode_arguments, open_files
+from sidecall.features.sandbox.launcher import store_bytes
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 HELD, NEW, BARE = "bash `true` in a conversation, ms", "bash `true`, the first of one, ms", "bare bubblewrap, ms"
@@ -109,35 +110,37 @@ def _run_bare() -> float:
     return took
 
 
-def _load(server: Running, work: Callable[[str, int], object]) -> float:
+def _load(server: Running, work: Callable[[httpx.Client, str, int], object]) -> float:
     """Return the 99th percentile of plain calls while clients do this work at the pace of a command each."""
     with _beside(server.url, work):
         return drive(server, tool_call("echo", {"text": "hi"}, "hi")).p99_ms
 
 
 @contextmanager
-def _beside(url: str, work: Callable[[str, int], object]) -> Iterator[None]:
+def _beside(url: str, work: Callable[[httpx.Client, str, int], object]) -> Iterator[None]:
     is_over = threading.Event()
 
-    def repeat(number: int) -> None:
+    def repeat(client: httpx.Client, number: int) -> None:
         while not is_over.is_set():
-            work(url, number)
+            work(client, url, number)
 
-    clients = [threading.Thread(target=repeat, args=(number,)) for number in range(_CLIENTS)]
-    for client in clients:
-        client.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        for client in clients:
-            client.join()
-
-
-def _ask_again(url: str, number: int) -> None:
-    with new_client() as client:
-        _ask(client, url, f"beside {number}")
+    # Made before, since each reads the machine's certificates, which takes longer than a command.
+    with ExitStack() as stack:
+        clients = [stack.enter_context(new_client()) for _ in range(_CLIENTS)]
+        threads = [threading.Thread(target=repeat, args=one) for one in zip(clients, range(_CLIENTS), strict=True)]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
 
 
-def _run_bare_again(_url: str, _number: int) -> None:
+def _ask_again(client: httpx.Client, url: str, number: int) -> None:
+    _ask(client, url, f"beside {number}")
+
+
+def _run_bare_again(_client: httpx.Client, _url: str, _number: int) -> None:
     _run_bare()

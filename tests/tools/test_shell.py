@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.sandbox import cgroups, confined
+from sidecall.features.sandbox import cgroups, launcher
 from sidecall.loading.discovery import discover
 from sidecall.loading.toolkits import find_files
 from tests.features.sandbox.machine import open_once
@@ -263,7 +263,7 @@ async def test_a_sandbox_is_bounded_and_ended_beside_the_event_loop(make_client:
     with (
         listing_calls_on_loop(cgroups.Groups, "open") as opened,
         listing_calls_on_loop(cgroups.Group, "add", "remove") as changed,
-        listing_calls_on_loop(confined, "end_early") as ended,
+        listing_calls_on_loop(launcher.LaunchedProgram, "release") as ended,
         listing_calls_on_loop(subprocess.Popen, "wait") as waited,
     ):
         answer = (await _post_item(client, commands=["pwd", "sleep 60"], timeout_ms=500)).json()

@@ -77,7 +77,7 @@ async def make(tmp_path: Path) -> AsyncIterator[Callable[[int], Conversations]]:
     yield begin
     for one in made:
         await one.shell.close()
-    assert list_descendants(os.getpid(), "bwrap") == []
+    await until(lambda: list_descendants(os.getpid(), "bwrap") == [])
 
 
 Make = Callable[..., Conversations]
@@ -248,7 +248,7 @@ async def test_none_waits_where_none_may(make: Make) -> None:
     await none.run("true")
 
     assert none.waiting == []
-    assert list_descendants(os.getpid(), "bwrap") == []
+    await until(lambda: list_descendants(os.getpid(), "bwrap") == [])
 
 
 async def test_one_that_is_not_used_ends(tmp_path: Path) -> None:

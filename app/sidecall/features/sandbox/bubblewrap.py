@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sidecall.features.sandbox.cgroups import Groups
+from sidecall.features.sandbox.launcher import ProgramLauncher
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
@@ -204,13 +205,14 @@ class SandboxBackend:
     """How this machine makes sandboxes.
 
     `program` is bubblewrap's path, `system_calls` a filter of system calls. With `groups` each sandbox is a cgroup.
-    `system` are bubblewrap's arguments for the system's folders.
+    `system` are bubblewrap's arguments for the system's folders. `launcher` starts it.
     """
 
     program: str
     system_calls: bytes | None = None
     groups: Groups | None = None
     system: tuple[str, ...] = field(default_factory=bind_system)
+    launcher: ProgramLauncher = field(default_factory=ProgramLauncher)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sidecall.features.sandbox.bubblewrap import HOME, PATH, Mount, SandboxBackend, SandboxFailed, SandboxSpec
-from sidecall.features.sandbox.confined import Confined, store_bytes
+from sidecall.features.sandbox.confined import Confined
+from sidecall.features.sandbox.launcher import store_bytes
 from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.features.sandbox.self_test import ProgramEnd, run_within
 from sidecall.kernel.concurrency.turns import Semaphore, key_of

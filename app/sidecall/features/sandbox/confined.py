@@ -6,10 +6,7 @@ import fcntl
 import json
 import os
 import resource
-import select
 import signal
-import subprocess
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 
@@ -23,9 +20,9 @@ from sidecall.features.sandbox.bubblewrap import (
     write_arguments,
 )
 from sidecall.features.sandbox.cgroups import HeldGroup
+from sidecall.features.sandbox.launcher import is_readable, store_bytes, wait_until_readable
 from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
-from sidecall.kernel.executors.process.descendants import children_of
 
 _MOST_STATUS = 8192
 
@@ -50,15 +47,15 @@ class Confined:
         self._words = bytearray()
         self._streams: list[Stream] = []
         self._told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._outer, self._go, self._arguments = -1, -1, -1
+        self._go, self._arguments = -1, -1
         self._options: Callable[[SandboxSpec], bytes] | None = None
         self._inner: int | None = None
         groups, limits = backend.groups, spec.limits
         self._group = None if groups is None else HeldGroup(groups, limits.memory_bytes, limits.processes)
         self._joining: asyncio.Future[None] | None = None
         self._is_inside = False
+        self._is_closed = False
         self._ending: asyncio.Future[None] | None = None
-        self._turn = threading.Lock()
         with ExitStack() as theirs, ExitStack() as ours:
             try:
                 self._start(theirs, ours, is_blank=is_blank)
@@ -69,8 +66,12 @@ class Confined:
     def join_early(self) -> None:
         """Put a blank one into its cgroup before it is filled, since the kernel takes some time for it."""
         if self._group is not None:
-            self._joining = asyncio.ensure_future(SANDBOXES.run(self._group.begin, self._process.pid, is_outer=True))
+            self._joining = asyncio.ensure_future(self._join_as_outer(self._group))
             self._joining.add_done_callback(read_error)
+
+    async def _join_as_outer(self, group: HeldGroup) -> None:
+        await self._program.wait_started()
+        await SANDBOXES.run(group.begin, self._program.pid, is_outer=True)
 
     def fill(self, spec: SandboxSpec) -> None:
         """Give a blank one its mounts and variables; all else is as it was started with.
@@ -95,7 +96,7 @@ class Confined:
 
     def has_ended(self) -> bool:
         """Return whether it has ended, also while it waits."""
-        return self._outer < 0 or _is_readable(self._outer, 0)
+        return self._is_closed or self._program.has_ended()
 
     async def begin(self) -> None:
         """Apply the limits, and let it run.
@@ -113,7 +114,7 @@ class Confined:
             for kind, most in list_limits(self._spec.limits, is_grouped=self._backend.groups is not None):
                 resource.prlimit(pid, kind, (most, most))
             await self._join(pid)
-            if self._outer < 0:
+            if self._is_closed:
                 raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
             os.write(self._go, b"g")
         except OSError as error:
@@ -135,7 +136,7 @@ class Confined:
     async def wait(self) -> int | None:
         """Wait until all processes are gone; return the exit code, None if it never began."""
         try:
-            await wait_until_readable(self._outer)
+            await self._program.wait_ended()
             if self._inner is not None:
                 await wait_until_readable(self._inner)
             for stream in self._streams:
@@ -152,26 +153,28 @@ class Confined:
 
     def kill(self) -> None:
         """Kill all processes; waiters are notified when they are gone."""
-        if self._outer < 0:
+        if self._is_closed:
             return
         if self._inner is None:
-            asyncio.ensure_future(SANDBOXES.run(self._end_early)).add_done_callback(read_error)
+            self._program.end()
             return
         with suppress(OSError):
             signal.pidfd_send_signal(self._inner, signal.SIGKILL)
 
     def close(self) -> None:
         """Start to release its resources; it is killed if it still runs."""
-        if self._outer < 0:
+        if self._is_closed:
             return
+        self._is_closed = True
         for stream in self._streams:
             stream.close()
         if self._arguments >= 0:
             os.close(self._arguments)
             self._arguments = -1
-        outer, inner, self._outer, self._inner = self._outer, self._inner, -1, None
+        self._program.close()
+        inner, self._inner = self._inner, None
         # In a thread, since killed processes may remain for a while.
-        self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, outer, inner))
+        self._ending = asyncio.ensure_future(SANDBOXES.run(self._end, inner))
         self._ending.add_done_callback(read_error)
 
     async def wait_closed(self) -> None:
@@ -179,29 +182,24 @@ class Confined:
         if self._ending is not None:
             await asyncio.shield(self._ending)
 
-    def _end(self, outer: int, inner: int | None) -> None:
-        if inner is None:
-            self._end_early()
-        else:
+    def _end(self, inner: int | None) -> None:
+        is_gone = False
+        if inner is not None:
             with suppress(OSError):
                 signal.pidfd_send_signal(inner, signal.SIGKILL)
-            _is_readable(inner, _PATIENCE)
+            is_gone = is_readable(inner, _PATIENCE)
             os.close(inner)
-        self._process.kill()
-        self._process.wait()
-        os.close(outer)
+        # Before our end of the pipe is closed, which would start it without limits.
+        self._program.release(waits=not is_gone)
         os.close(self._go)
         if self._group is not None:
             self._group.end()
 
-    def _end_early(self) -> None:
-        with self._turn:  # A second waiter finds that it has ended.
-            end_early(self._process)
-
     @property
     def trouble(self) -> str:
         """Bubblewrap's reason why there is no sandbox."""
-        return self._words.decode(errors="replace").strip().removeprefix("bwrap: ") or "a sandbox did not begin"
+        said = self._words.decode(errors="replace").strip().removeprefix("bwrap: ")
+        return said or self._program.trouble or "a sandbox did not begin"
 
     def _start(self, theirs: ExitStack, ours: ExitStack, *, is_blank: bool) -> None:
         (told, status), (read, out), (heard, err) = [_pipe(theirs, ours) for _ in range(3)]
@@ -210,12 +208,9 @@ class Confined:
         ours.callback(os.close, self._go)
         files = open_files(self._spec.files, theirs)
         words, given = self._write(files, (status, block), theirs, ours, is_blank=is_blank)
-        stdin = subprocess.DEVNULL if self._spec.stdin is None else self._spec.stdin
+        standard = {1: out, 2: err} if self._spec.stdin is None else {0: self._spec.stdin, 1: out, 2: err}
         # With an empty environment, since /proc/1/environ shows it to programs inside.
-        self._process = subprocess.Popen(  # noqa: S603  the program is an operator's
-            words, stdin=stdin, stdout=out, stderr=err, pass_fds=given, env={}, cwd="/", start_new_session=True
-        )
-        self._outer = os.pidfd_open(self._process.pid)
+        self._program = self._backend.launcher.launch(words, {**standard, **{fd: fd for fd in given}}, self._go)
         self._streams = [
             Stream(told, self._take_status, self._notify_waiters),
             Stream(read, self._spec.out),
@@ -329,20 +324,6 @@ def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:
     return files | {place: store_bytes(body, theirs) for place, body in {**FILES, **more}.items()}
 
 
-def store_bytes(body: bytes, theirs: ExitStack) -> int:
-    """Put bytes into a file without a name, which another process reads by its descriptor."""
-    fd = os.memfd_create("sidecall")
-    theirs.callback(os.close, fd)
-    os.pwrite(fd, body, 0)
-    return fd
-
-
-def _is_readable(fd: int, milliseconds: int) -> bool:
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return bool(poll.poll(milliseconds))
-
-
 _PIECE = 65_536
 # Pieces of one pipe before others get a turn, and pieces that are read at its end.
 _MOST_AT_ONCE, _MOST_AT_END = 4, 16
@@ -401,40 +382,3 @@ class Stream:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
             self._at_end()
-
-
-async def wait_until_readable(fd: int) -> None:
-    """Wait until there is something to read or, for a process, until it has ended."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[None] = loop.create_future()
-
-    def settle() -> None:
-        if not future.done():
-            future.set_result(None)
-
-    loop.add_reader(fd, settle)
-    try:
-        await future
-    finally:
-        loop.remove_reader(fd)
-
-
-_END_PATIENCE = 1.0
-
-
-def end_early(process: subprocess.Popen[bytes]) -> None:
-    """Kill it and its child, which it may be creating."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, ChildProcessError):
-            # Once it is stopped, it either has a child, which can be found, or will never have one.
-            os.kill(process.pid, signal.SIGSTOP)
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            children = children_of(process.pid)
-            for pid in children:
-                os.kill(pid, signal.SIGKILL)
-            if children:  # Which it reaps, and ends.
-                os.kill(process.pid, signal.SIGCONT)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_END_PATIENCE)
-    process.kill()
-    process.wait()

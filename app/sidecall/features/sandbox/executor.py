@@ -6,9 +6,10 @@ import logging
 import os
 import resource
 import select
+import signal
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,13 @@ from sidecall.features.sandbox.bubblewrap import (
 )
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.command_tools import CommandTools
-from sidecall.features.sandbox.confined import end_early, open_files, write_command
+from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
+from sidecall.kernel.executors.process.descendants import children_of
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits, SandboxUse
 
@@ -194,7 +196,7 @@ class Launcher:
                 os.close(status)
                 self._release(backend, _wait_for_pid(told), go)
             except BaseException:
-                end_early(process)  # Before our end of the pipe is closed, which would start it without limits.
+                _end_early(process)  # Before our end of the pipe is closed, which would start it without limits.
                 raise
         return process
 
@@ -233,3 +235,24 @@ def _wait_for_pid(told: int) -> int:
         return int(json.loads(body.splitlines()[0])["child-pid"])
     except (ValueError, IndexError, KeyError):
         raise SandboxFailed("bubblewrap does not start") from None
+
+
+_END_PATIENCE = 1.0
+
+
+def _end_early(process: subprocess.Popen[bytes]) -> None:
+    """Kill it and its child, which it may be creating."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, ChildProcessError):
+            # Once it is stopped, it either has a child, which can be found, or will never have one.
+            os.kill(process.pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            children = children_of(process.pid)
+            for pid in children:
+                os.kill(pid, signal.SIGKILL)
+            if children:  # Which it reaps, and ends.
+                os.kill(process.pid, signal.SIGCONT)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_END_PATIENCE)
+    process.kill()
+    process.wait()

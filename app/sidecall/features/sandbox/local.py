@@ -188,6 +188,10 @@ class LocalSandbox:
             await self._shell.close()
         if self._python is not None:
             await self._python.close()
+        if self._support is not None and not self._support.cancelled():
+            backend = self._support.result().backend
+            if backend is not None:
+                await backend.launcher.close()
 
     async def _try(self) -> "_support.SandboxSupport":
         try:

@@ -25,7 +25,8 @@ from sidecall.features.sandbox.bubblewrap import (
     list_limits,
     mount_python,
 )
-from sidecall.features.sandbox.confined import Confined, Stream, wait_until_readable
+from sidecall.features.sandbox.confined import Confined, Stream
+from sidecall.features.sandbox.launcher import wait_until_readable
 from sidecall.features.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES

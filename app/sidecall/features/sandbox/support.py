@@ -65,11 +65,20 @@ async def open_bubblewrap(limits: SandboxLimits) -> SandboxSupport:
     try:
         # It runs the program for its version, which may take long.
         program = await SERVER.run(find_program)
-        backend = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
-        start = starter_in_bubblewrap(backend, limits)
-        checks = await try_sandbox(start, may_fork=True)
     except LookupError as error:
         raise NoSandbox(str(error.args[0])) from None
+    backend = SandboxBackend(program, build_filter() if is_known_machine() else None, groups)
+    try:
+        return await _try_bubblewrap(backend, limits)
+    except BaseException:
+        await backend.launcher.close()
+        raise
+
+
+async def _try_bubblewrap(backend: SandboxBackend, limits: SandboxLimits) -> SandboxSupport:
+    start = starter_in_bubblewrap(backend, limits)
+    try:
+        checks = await try_sandbox(start, may_fork=True)
     except SandboxFailed as error:
         why = _NO_NAMESPACES if any(word in error.message for word in _FORBIDDEN) else ""
         raise NoSandbox(f"bubblewrap does not start ({error.message}){why}") from error
