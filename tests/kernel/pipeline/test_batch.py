@@ -159,6 +159,56 @@ async def test_an_empty_batch_has_an_empty_answer(pipeline: Pipeline) -> None:
     assert await run_all(pipeline, []) == []
 
 
+@pytest.mark.parametrize(("size", "tasks"), [(1, 0), (2, 2)])
+async def test_a_call_alone_in_its_batch_needs_no_task(size: int, tasks: int) -> None:
+    """It runs in that of the request, as a single call does."""
+    own = asyncio.current_task()
+    seen: list[object] = []
+
+    async def note(request: CallRequest) -> ToolMessage:
+        seen.append(asyncio.current_task())
+        return ToolMessage(content="", tool_call_id=request.call.id)
+
+    calls = [_request("shout", str(number)) for number in range(size)]
+    answers = await run_batch(note, lambda _: None, calls, keep, BatchThrottle())
+
+    assert [answer.tool_call_id for answer in answers] == [call.call.id for call in calls]
+    assert len(set(seen) - {own}) == tasks
+
+
+@pytest.mark.parametrize("size", [1, 2])
+async def test_a_call_that_something_of_its_own_cancels_is_answered(size: int) -> None:
+    """The batch was not cancelled, and each of its calls has its answer."""
+
+    async def end(request: CallRequest) -> ToolMessage:
+        raise asyncio.CancelledError
+
+    calls = [_request("shout", str(number)) for number in range(size)]
+    answers = await run_batch(end, lambda _: None, calls, keep, BatchThrottle())
+
+    assert [(it.tool_call_id, it.response_metadata["error"]["kind"]) for it in answers] == [
+        (str(number), "execution_error") for number in range(size)
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2])
+async def test_who_gives_a_batch_up_has_no_answer(size: int) -> None:
+    """Whether its calls have tasks of their own or not."""
+
+    async def wait(request: CallRequest) -> ToolMessage:
+        await asyncio.Event().wait()
+        return ToolMessage(content="", tool_call_id=request.call.id)
+
+    calls = [_request("shout", str(number)) for number in range(size)]
+    batch = asyncio.ensure_future(run_batch(wait, lambda _: None, calls, keep, BatchThrottle()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    batch.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await batch
+
+
 async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -9,7 +9,7 @@ from msgspec import structs
 from sidecall import Registry
 from sidecall.kernel.json_data.text import parse_json
 from sidecall.kernel.rest.dialects import read_batched
-from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item
+from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_calls, read_plain_item
 from sidecall.kernel.rest.received import ReceivedCall
 from tests.kernel.rest.forms import FORMS, list_asked, list_bodies
 from tests.kernel.rest.two_ways import TOOLS
@@ -98,3 +98,38 @@ def test_every_form_is_read_at_once_whatever_is_asked() -> None:
     unread = [name for name, body in list_asked() if read_plain_call(body, REGISTRY) is None]
 
     assert (len(FORMS), unread) == (5, ["anthropic: a tool of Anthropic's"])
+
+
+def test_calls_of_every_form_are_read_at_once_from_one_array() -> None:
+    """Each as if it had come alone."""
+    calls = [json.dumps(call).encode() for call in EVERYDAY.values()]
+
+    read = read_plain_calls(b"[%s]" % b" , ".join(calls), len(calls), REGISTRY)
+
+    assert read is not None
+    assert [*map(_compare, read)] == [_compare(read_other_call(call, REGISTRY)) for call in calls]
+
+
+CALL = b'{"name": "echo", "args": {"text": "a"}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b"[%s" % CALL, id="cut off"),
+        pytest.param(b"[%s]]" % CALL, id="with something behind it"),
+        pytest.param(b"[%s, 1]" % CALL, id="with something else in it"),
+        pytest.param(b'[%s, {"type": "text", "text": "args"}]' % CALL, id="with talk"),
+        pytest.param(b"[%s]" % CALL.replace(b'"a"', b"NaN"), id="with no JSON in a call"),
+        pytest.param(b"[%s]" % CALL.replace(b'"a"', b'"\xff"'), id="with no UTF-8 in a call"),
+        pytest.param(b"[%s]" % CALL.replace(b'"a"', b"[" * 250 + b"]" * 250), id="nested too deep"),
+        pytest.param(b"[" * 30_000, id="nested beyond all bounds"),
+        pytest.param(b"[%s]" % b",".join([CALL] * 4), id="more than may be"),
+        pytest.param(b"[%s]" % CALL.replace(b'"a"', b'"%s"' % (b"a" * 70_000)), id="large"),
+        pytest.param(b'{"calls": [%s]}' % CALL, id="in an object"),
+        pytest.param(b"", id="nothing"),
+    ],
+)
+def test_other_bodies_are_left_to_those_who_explain(body: bytes) -> None:
+    """Some of them are read in the other way, and others are refused there."""
+    assert read_plain_calls(body, 3, REGISTRY) is None

@@ -87,8 +87,8 @@ WAITING: dict[str, dict[str, Any]] = {
 
 def waiting_headers(messages: Sequence[ToolMessage]) -> dict[str, str]:
     """Write the header; none where no call waits."""
-    waiting = [(message.tool_call_id, find_approval(message)) for message in messages]
-    pairs = dict.fromkeys(f"{quote(call_id, safe='')}={found}" for call_id, found in waiting if found is not None)
+    waiting = [(message, found) for message in messages if (found := find_approval(message)) is not None]
+    pairs = dict.fromkeys(f"{quote(message.tool_call_id, safe='')}={found}" for message, found in waiting)
     if not pairs:
         return {}
     shown: list[str] = []

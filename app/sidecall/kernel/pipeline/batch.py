@@ -150,6 +150,8 @@ async def run_batch(
     They run concurrently, except around calls of a sequential tool: earlier calls end first, and later ones wait for
     it. Concurrent calls are started a few at a time.
     """
+    if len(requests) == 1:  # It needs no task beside the one that waits for it, nor a turn of its own.
+        return [await ready(0, await _run_alone(run, requests[0]))]
     batch = _Batch(run, ready)
     messages: list[T] = []
     for group in _group(find, requests):
@@ -227,6 +229,17 @@ class _Batch(Generic[T]):
         except BaseException:
             self._is_broken = True
             raise
+
+
+async def _run_alone(run: Run, request: CallRequest) -> ToolMessage:
+    """Answer the only call of a batch in the current task."""
+    try:
+        return await run_isolated(run, request)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return _answer_for_crash(request)  # A task of its tool has cancelled it.
 
 
 async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:

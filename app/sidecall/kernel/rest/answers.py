@@ -211,13 +211,15 @@ async def answer_calls(
     dialects = [form or sent.dialect for sent in calls]
     try:
         messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.portions)
-        answers: list[Any] = [
-            await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
-            for message, dialect in zip(messages, dialects, strict=True)
-        ]
         # Most are short texts, which need no closer look.
-        are_short = sum(map(_count_short, messages)) <= LONGEST
-        body = to_json(answers) if are_short else await write_json(parts, answers, messages)
+        if sum(map(_count_short, messages)) <= LONGEST:
+            body = dump_plain([*map(_write_short, messages, dialects)])
+        else:
+            answers: list[Any] = [
+                await _write_text(parts, message, context) if dialect == "openai" else write_answer(message, dialect)
+                for message, dialect in zip(messages, dialects, strict=True)
+            ]
+            body = await write_json(parts, answers, messages)
     finally:
         if parts.results.shares:
             parts.results.release(context.presence)
@@ -225,6 +227,11 @@ async def answer_calls(
     if parts.pipeline.gate.has_rate:
         headers |= find_quota_headers(parts, context.caller)
     return Reply(body, 200, headers)
+
+
+def _write_short(message: ToolMessage, dialect: DialectName) -> Any:
+    """Write an answer that is a text, and has nothing beside it; the values of such a message are plain."""
+    return message.__dict__ if dialect == "langchain" else write_answer(message, dialect)
 
 
 def _count_short(message: ToolMessage) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from msgspec import DecodeError, Meta, Struct, convert
+from msgspec import DecodeError, Meta, Raw, Struct, convert
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
@@ -161,6 +161,7 @@ _FORMS: Mapping[bytes, _Form] = {
 _FORMS_BY_KEY: Mapping[str, _Form] = {key.decode(): form for key, form in _FORMS.items()}
 # The first of these keys tells the form; where it stands in something else, the dialects find out.
 _find_key = re.compile(rb'"(args|function|arguments|input|functionCall)"\s*:').search
+_split = Decoder(list[Raw]).decode
 # A text that nests deeper has more brackets; from where on, the other way refuses it.
 _DEEPEST = 200
 
@@ -180,6 +181,25 @@ def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
     except (DecodeError, UnicodeDecodeError):
         return None
     return _join(form, said, registry)
+
+
+def read_plain_calls(body: bytes, most: int, registry: Registry) -> list[ReceivedCall] | None:
+    """Do the same with an array of at most so many; None where one of them has another form."""
+    if len(body) > LARGE or not body.startswith(b"["):
+        return None
+    try:
+        items = _split(body)
+    except (DecodeError, RecursionError):
+        return None
+    if len(items) > most:
+        return None
+    calls: list[ReceivedCall] = []
+    for item in items:
+        sent = read_plain_call(bytes(item), registry)
+        if sent is None:
+            return None
+        calls.append(sent)
+    return calls
 
 
 def read_plain_item(item: Any, registry: Registry) -> ReceivedCall | None:

@@ -36,7 +36,13 @@ from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.openapi import array_of, one_of
 from sidecall.kernel.rest.parts import Parts, PartsDep
-from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_item, write_answer
+from sidecall.kernel.rest.plain_calls import (
+    read_other_call,
+    read_plain_call,
+    read_plain_calls,
+    read_plain_item,
+    write_answer,
+)
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.said import drop_talk, find_said_calls
 from sidecall.kernel.rest.served_examples import name_served, naming_served
@@ -300,13 +306,18 @@ async def begin_events_of_batch(parts: Parts, request: Request, body: bytes, con
 
 
 async def _read_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
+    calls = read_plain_calls(body, parts.max_batch, parts.registry) or _read_other_calls(parts, body, context)
+    await require_context(parts, calls, context)
+    return calls
+
+
+def _read_other_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
     try:
         calls = _read_batch(parse_body(body), parts.max_batch, parts.registry)
     except NotAToolCall as error:
         name_served(error, parts.registry, context.caller)
         raise
     _refuse_callbacks(calls)
-    await require_context(parts, calls, context)
     return calls
 
 
