@@ -77,6 +77,12 @@ async def whisper(context: ToolContext) -> str:
 
 
 @tool
+def turn() -> float:
+    """Tell for how long a thread may compute while another one waits."""
+    return sys.getswitchinterval()
+
+
+@tool
 def wait(file: str, context: ToolContext) -> str:
     """Wait for a file.
 
@@ -180,12 +186,17 @@ def test_what_a_tool_logs_is_in_the_log(server: Server) -> None:
     assert '"event":"whispered","tool":"whisper","call_id":"call_1"' in server.wait_for("whispered")
 
 
+def test_threads_that_compute_let_the_event_loop_run_soon(server: Server) -> None:
+    """Python's own five milliseconds would be added to an answer several times."""
+    assert CLIENT.post(f"{server.url}/tool_calls", json=write_call("turn")).json()["content"] == "0.001"
+
+
 def test_the_log_says_what_is_served_once_it_is(server: Server) -> None:
     """An operator sees at once whether the tools were found."""
-    lines = server.wait_for("serving 12 tools").splitlines()
+    lines = server.wait_for("serving 13 tools").splitlines()
     begun = next(index for index, line in enumerate(lines) if "Uvicorn running on" in line)
 
-    assert '"event":"serving 12 tools: sync_exit, async_exit, sync_stop, ' in lines[begun + 1]
+    assert '"event":"serving 13 tools: sync_exit, async_exit, sync_stop, ' in lines[begun + 1]
 
 
 def test_the_answer_says_nothing_about_the_server(server: Server) -> None:
@@ -267,7 +278,7 @@ def test_many_workers_serve(start_server: Serve, folder: Path) -> None:
         message = client.post("/tool_calls", json=write_call("whisper")).json()
         refused = client.post("/tool_calls/batch", json=[write_call("whisper"), write_call("whisper")])
 
-    assert ready == {"status": "ready", "tools": 12}
+    assert ready == {"status": "ready", "tools": 13}
     assert message["content"] == "said"
     assert refused.json()["detail"] == "The batch holds 2 calls; this server takes 1 at once."
     assert '"event":"whispered","tool":"whisper","call_id":"call_1"' in server.wait_for("whispered")

@@ -44,6 +44,9 @@ logger = logging.getLogger("sidecall")
 _OTHERS = frozenset(("langchain_core", "agents"))
 # So that the log's first line stays readable where there are a thousand tools.
 _MOST_NAMED = 20
+# Seconds after which a thread that computes lets another run; Python's own is 5 ms. An answer takes the event loop
+# several turns, and it may wait this long before each.
+_TURN = 0.001
 
 
 def serve(**given: Any) -> None:
@@ -186,6 +189,7 @@ def _serve(
     config = _make_config(settings, app, lifecycle.certificates)
     gc.collect()
     _spare_the_collector()
+    sys.setswitchinterval(_TURN)
     give_memory_back()
     most = room_for(settings.max_connections)
     server = Server(config, lifecycle, _read_patience(settings), most, room, on_started, is_worker=sock is not None)
