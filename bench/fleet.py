@@ -81,7 +81,7 @@ def measure(rounds: int, cores: Cores) -> Part:
         turns = {
             f"{place}, {many}": partial(_drive, fleet, place, count)
             for many, count in ((_ONE, 1), (_MANY, CONNECTIONS))
-            for place in _NAMES
+            for place in (_NAMES if count > 1 else (NEAR, FAR))
         }
         taken, failed = take_turns(turns, rounds)
         crunched, not_crunched = take_turns(

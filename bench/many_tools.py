@@ -36,7 +36,7 @@ BARS = (
     Bar("first list of 5,000 tools for MCP, a tool ÷ of 1,000", MCP_MANY, MCP, 1.2, at_least=False),
 )
 _BATCH = 100
-_MOST_ROUNDS = 5
+_MOST_ROUNDS = 3
 
 
 async def search(query: str, limit: int = 3, exact: bool = False) -> str:

@@ -32,7 +32,7 @@ BARS = (
     Bar("next answer after timeouts ÷ the import", NEXT, IMPORT, 0.1, at_least=False),
     Bar("a warm call in a process ÷ ProcessPoolExecutor", WARM, POOL, 1.4, at_least=False, aim=1.1),
 )
-_MOST_ROUNDS = 3
+_MOST_ROUNDS = 2
 _ECHO = tool_call("echo", {"text": "hi"}, "hi")
 _HANG = tool_call("hang", {}, "")
 _WARM = replace(_ECHO, connections=PROCESSES)

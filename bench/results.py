@@ -9,7 +9,7 @@ from bench.rounds import Spread, ratio, spread
 FULL_ROUNDS = 15
 SHORT_ROUNDS = 12
 # In each of the runs that are recorded.
-RECORDED_ROUNDS = 7
+RECORDED_ROUNDS = 5
 QUICK_ROUNDS = 2
 
 

@@ -18,7 +18,7 @@ PAUSE = 5
 OURS = "Sidecall"
 FLOOR = "Starlette route"
 
-_ROUNDS = 3
+_ROUNDS = 1
 _SPARE_FILES = 200
 _SERVERS: Mapping[str, tuple[Server, str]] = {
     OURS: (sidecall("--tools", "bench/tools.py"), "/tool_calls"),
