@@ -124,7 +124,7 @@ def test_a_port_that_is_taken_stops_the_start(tmp_path: Path) -> None:
 
     assert result.returncode == 3  # uvicorn's code for a start that failed
     assert "serving " not in result.stderr
-    assert "try http://" not in result.stderr
+    assert "in a browser" not in result.stderr
     assert f"cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port" in result.stderr
     assert "remembered" not in result.stderr
     assert "Traceback" not in result.stderr

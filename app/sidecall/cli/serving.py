@@ -146,7 +146,7 @@ def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
     logger.info("serving %s: %s", write_count(len(registry), "tool"), name_first(registry.names))
     if settings.port and settings.unix is None:
         scheme = "http" if settings.tls_cert is None else "https"
-        logger.info("try %s://%s:%s/docs", scheme, settings.host, settings.port)
+        logger.info("open %s://%s:%s in a browser", scheme, settings.host, settings.port)
 
 
 def name_first(names: Sequence[str]) -> str:

@@ -191,6 +191,22 @@ async def test_a_door_that_is_closed_is_noticed(target: str) -> None:
     assert await _count(app, target) > COUNTED[target] * 2
 
 
+@pytest.mark.parametrize("has_keys", [False, True])
+async def test_the_console_costs_a_call_nothing(tmp_path: Path, *, has_keys: bool) -> None:
+    """Not one function more is entered, by those who show a key neither."""
+    keys = tmp_path / "keys.jsonl"
+    shown = write_keys(keys, {"agent": ("tools:call",)})["agent"]["Authorization"]
+    settings: dict[str, Any] = {"auth": "api_key", "keys_file": keys} if has_keys else {}
+    headers = [("authorization", shown)] if has_keys else []
+
+    with_pages, without = [
+        await _count(create_app(Settings(console=mode, **settings), Registry([echo])), "POST /tool_calls", *headers)
+        for mode in ("on", "off")
+    ]
+
+    assert with_pages == without
+
+
 async def test_toolkits_cost_a_plain_call_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """All of them are on, and what they need is there: not one function more is entered."""
     monkeypatch.setenv("SIDECALL_IMAGES_URL", "http://127.0.0.1:9")
