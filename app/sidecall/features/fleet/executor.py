@@ -81,7 +81,7 @@ class FleetExecutor:
         self.roster = Roster(self._note_change)
         # Attempts that were lost with their workers, and calls that were given out again.
         self.lost = self.repeated = 0
-        self._bus = Bus(access, self._hear, self._come_up, self._note_change, self._note_absent)
+        self._bus = Bus(access, self._hear, self._come_up, self._note_change)
         self._bounds, self._tell_available = bounds, tell
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tools: dict[str, CompiledTool] = {}
@@ -391,12 +391,6 @@ class FleetExecutor:
         else:
             self.roster.change_free(sender, -1)
 
-    def _note_absent(self, number: int) -> None:
-        """Take a call back that has reached no worker, since its own listened no more."""
-        for call in self._calls:
-            if call.number == number and call.worker is not None:
-                self._take_back(call)
-
     def _take_back(self, call: RemoteCall) -> None:
         """Have a call given out again that has not begun; its worker gets none until it is heard of again."""
         self.roster.change_free(call.worker, ALL_TAKEN)
@@ -417,7 +411,7 @@ class FleetExecutor:
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
             content = {"n": number, "request": {**request, "deadline": left}}
             call.is_granted = True  # From here on it may have begun.
-            await self._bus.send(worker, "grant", invocation.id, content, number)
+            await self._bus.send(worker, "grant", invocation.id, content)
         except BusAway:
             call.lose(has_begun=False)
         except ValueError as error:
@@ -472,7 +466,7 @@ class FleetExecutor:
             self._end(call)
 
     def _on_ended(self, _sender: str, said: Message) -> None:
-        """Take back what a worker has not begun that was killed, and lose the rest; its witness knows what that is."""
+        """Take back what a worker that has ended had not begun, and lose the rest; it or its witness says which."""
         worker, begun = said.content["worker"], said.content["begun"].get(self._bus.id, ())
         # Numbers grow, so that those which are not listed any more are lower.
         least = 0 if said.content["is_all"] else min(begun, default=math.inf)

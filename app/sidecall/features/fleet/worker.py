@@ -153,7 +153,9 @@ class Worker:
                 await self._outbox.wait_until_sent()
 
     async def close(self) -> None:
-        """Leave the bus."""
+        """Leave the bus, after saying which calls had begun: a server may just have given another."""
+        with suppress(BusAway):
+            await self._bus.send(ALL, "ended", None, self._begun.tell())
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
