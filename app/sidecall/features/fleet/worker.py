@@ -318,6 +318,7 @@ class Worker:
         self._up.set()
 
     def _hear(self, sender: str, said: Message) -> None:
+        self._outbox.note_heard(sender)
         handle = self._handlers.get(said.kind)
         if handle is not None:
             handle(sender, said)
@@ -328,7 +329,6 @@ class Worker:
     def _on_who(self, sender: str, said: Message) -> None:
         if not said.content.get("all"):
             self._silence[sender] = 0
-            self._outbox.note_heard(sender)
         self._tell(sender, "here", None, self._describe())
 
     def _on_tools(self, sender: str, _said: Message) -> None:
