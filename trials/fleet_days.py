@@ -193,6 +193,7 @@ def _freeze(fleet: Fleet, server: Server) -> Finding:
 
 def _wait_in_vain(fleet: Fleet) -> Finding:
     server = fleet.serve(SIDECALL_QUEUE_TIMEOUT="2")
+    wait_for(lambda: server.metrics()["sidecall_fleet_up"] == 1)
     answer, took = _timed(lambda: call(server, "unserved", text="x"))
     server.stop()
     return Finding(
@@ -207,6 +208,7 @@ def _wait_in_vain(fleet: Fleet) -> Finding:
 
 def _wait_in_masses(fleet: Fleet, count: int = 10_000) -> Finding:
     server = fleet.serve(**_ROOM)
+    wait_for(lambda: server.metrics()["sidecall_fleet_up"] == 1)
     taken, waited, statuses = asyncio.run(_ask_in_masses(server, count))
     each = taken * 1e3 / count
     server.stop()

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import socket
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,8 +23,10 @@ from sidecall.terminal.options import Toolkits, Tools, load_registry, read_setti
 
 if TYPE_CHECKING:
     from sidecall.features.fleet import serving as _serving
+    from sidecall.features.fleet import witness as _witness
 else:
     _serving = Later("sidecall.features.fleet.serving")
+    _witness = Later("sidecall.features.fleet.witness")
 
 
 def _check(name: str) -> str:
@@ -49,37 +52,43 @@ def worker(
     access = BusAccess.read(settings)
     if access is None:
         raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
-    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
-    offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
-    if not offered:
-        raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")
     try:
+        witness = _witness.Witness(access)  # Before there are threads, and without what tools import.
+    except ImportError as error:
+        raise explain_lack(error) from None
+    with closing(witness):
+        begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
+        offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
+        if not offered:
+            raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")
         plan = _serving.WorkerPlan(
             name=name or name_process(), queue=queue, slots=slots or os.cpu_count() or 1, tools=offered
         )
-    except ImportError as error:
-        raise explain_lack(error) from None
-    with socket.create_server((host, port)) as listening:
-        where = "{}:{}".format(*listening.getsockname()[:2])
-        said = (
-            f"worker {plan.name} of the queue {queue} with {write_count(plan.slots, 'slot')}, probes at http://{where}"
-        )
-        _serving.logger.info("%s: %s", said, ", ".join(offered))
-        with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
-            runner.run(_work(settings, access, plan, listening))
+        with socket.create_server((host, port)) as listening:
+            where = "{}:{}".format(*listening.getsockname()[:2])
+            room = write_count(plan.slots, "slot")
+            said = f"worker {plan.name} of the queue {queue} with {room}, probes at http://{where}"
+            _serving.logger.info("%s: %s", said, ", ".join(offered))
+            with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
+                runner.run(_work(settings, access, plan, listening, witness.begun))
 
 
-async def _work(settings: Settings, access: BusAccess, plan: "_serving.WorkerPlan", listening: socket.socket) -> None:
+async def _work(
+    settings: Settings,
+    access: BusAccess,
+    plan: "_serving.WorkerPlan",
+    listening: socket.socket,
+    begun: "_witness.Begun",
+) -> None:
     """Run the tools until a signal, or until a person asks the worker to leave."""
     executors, tracing = build_executors(settings), open_tracing(settings.otel, Redaction(settings.log_redact))
+    tools = _serving.Tools(plan.tools, executors, tracing, begun)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
         await start_all(executors, plan.tools.values())
-        await _serving.serve(
-            access, plan, _serving.Tools(plan.tools, executors, tracing), listening, stop, settings.drain_timeout
-        )
+        await _serving.serve(access, plan, tools, listening, stop, settings.drain_timeout)
     finally:
         await close_all(executors)
         if tracing is not None:

@@ -172,6 +172,14 @@ async def notes(file: str) -> str:
     return "noted"
 
 
+@tool(queue="slow")
+async def holds(file: str) -> str:
+    """Hold up the event loop for longer than the test takes."""
+    _note(file)
+    time.sleep(60)
+    return "unreachable"
+
+
 @tool(queue="nobody")
 async def unserved() -> str:
     """Run on a worker that is not there."""

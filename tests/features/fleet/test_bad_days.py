@@ -198,8 +198,8 @@ async def test_a_worker_is_asked_for_a_call_of_which_it_says_nothing(fake: FakeW
     assert number > grant.content["n"]
 
 
-async def test_a_call_that_reaches_no_worker_waits_for_another(server: Server, fake: FakeWorker) -> None:
-    """The bus says so at once, where its worker has just left; it has not begun, though it must not run twice."""
+async def test_a_call_for_a_worker_that_leaves_waits_for_another(server: Server, fake: FakeWorker) -> None:
+    """Which says that it has not begun, so that it is given out again, though it must not run twice."""
     gone = FakeWorker(fake.url)
     gone.bus.open()
     await gone.up.wait()
@@ -207,8 +207,10 @@ async def test_a_call_that_reaches_no_worker_waits_for_another(server: Server, f
     before = server.metrics()
     await gone.offer("nobody", {"unserved": ""}, 4, pool=fake.bus.id)
     await asyncio.to_thread(wait_for, lambda: server.metrics()[workers] == before[workers] + 1)
-    await gone.bus.close()
     job = await _begin(server)
+    await gone.wait_for("grant", job)
+    await gone.bus.send(ALL, "ended", None, {"worker": gone.bus.id, "begun": {}, "is_all": True})
+    await gone.bus.close()
     await fake.take_ticket(job)
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         await client.post(f"{server.url}/tool_calls/{job}/cancel")

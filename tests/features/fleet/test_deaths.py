@@ -161,3 +161,23 @@ def test_an_old_ticket_of_a_call_does_not_hide_its_new_one(fleet: Fleet, server:
         fleet.work("old", "--slots", "4")
         assert answer.result(PATIENCE).json()["content"] == "second"
     assert len(_pids(file)) == 2
+
+
+def test_a_call_that_has_not_begun_when_its_worker_is_killed_runs_elsewhere(
+    fleet: Fleet, server: Server, pool: ThreadPoolExecutor, tmp_path: Path
+) -> None:
+    """Though it must not run twice: another holds up the worker that it was given to, whose outcome is unknown."""
+    doomed = fleet.work("slow", "--slots", "2")
+    wait_for(lambda: is_available(server, "holds"))
+    held, noted = tmp_path / "held", tmp_path / "noted"
+    holding = pool.submit(call, server, "holds", file=str(held))
+    wait_for(lambda: bool(_pids(held)))
+    waiting = pool.submit(call, server, "notes", file=str(noted))
+    wait_for(lambda: server.metrics()['sidecall_fleet_running{queue="slow"}'] == 2)
+    assert not noted.exists()
+    fleet.work("slow")
+    doomed.process.send_signal(signal.SIGKILL)
+    assert waiting.result(PATIENCE).json()["content"] == "noted"
+    assert len(_pids(noted)) == 1
+    assert _pids(noted) != _pids(held)
+    assert holding.result(PATIENCE).json()["response_metadata"]["error"]["kind"] == "outcome_unknown"

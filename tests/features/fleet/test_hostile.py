@@ -93,13 +93,21 @@ async def test_who_lacks_the_key_is_neither_heard_nor_believed(
     frames, before = Frames(keys), await asyncio.to_thread(_count_answered, fleet)
     for subject in places:
         place = subject.removeprefix("sidecall.node.").removeprefix("sidecall.ticket.")
-        for kind in ("ticket", "claim", "grant", "answer", "cancel", "lost", "drain", "here", "who"):
+        for kind in (
+            "ticket",
+            "claim",
+            "grant",
+            "answer",
+            "cancel",
+            "lost",
+            "drain",
+            "here",
+            "who",
+            "unbegun",
+            "ended",
+        ):
             for frame in frames.write(place, pack(kind, "call", {"n": 1, "role": "worker", "name": "x"}), 100_000):
                 await client.publish(subject, frame)
-        # That the process is not there, which the bus says; and nothing at all.
-        for number in range(20):
-            await client.publish(f"{subject}.absent.{number}", b"", headers={"Status": "503"})
-        await client.publish(f"{subject}.absent.x", b"")
         await client.publish(subject, b"")
     await client.publish("sidecall.node.all", b"\xff" * 50)
     await client.flush()

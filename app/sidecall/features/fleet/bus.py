@@ -62,7 +62,6 @@ class Bus:
         hear: Hear,
         came_up: Callable[[], None],
         went_away: Callable[[], None] = lambda: None,
-        note_absent: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Prepare.
 
@@ -71,7 +70,6 @@ class Bus:
             hear: Called with each message.
             came_up: Called each time the connection is there.
             went_away: Called when it is lost.
-            note_absent: Called with the number of a message to a process that is not there.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
@@ -81,7 +79,6 @@ class Bus:
         self._hear = hear
         self._came_up = came_up
         self._went_away = went_away
-        self._note_absent = note_absent
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
@@ -90,7 +87,6 @@ class Bus:
         self._closed = asyncio.Event()
         self._warned: set[str] = set()
         self.is_up = False
-        self._absent = f"{_PREFIX}.node.{self.id}.absent"
 
     @property
     def id(self) -> str:
@@ -113,28 +109,26 @@ class Bus:
                     await self._client.flush()
                 await self._client.close()
 
-    async def send(self, place: str, kind: str, subject: str | None, content: Any, number: int | None = None) -> None:
-        """Send a message to a process, or to all; a number is noted if that process is not there.
+    async def send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
+        """Send a message to a process, or to all.
 
         Raises:
             BusAway: The bus does not take it.
             ValueError: JSON cannot say it, or it is too large.
         """
-        await self.send_packed(place, pack(kind, subject, content), number)
+        await self.send_packed(place, pack(kind, subject, content))
 
-    async def send_packed(self, place: str, body: bytes, number: int | None = None) -> None:
+    async def send_packed(self, place: str, body: bytes) -> None:
         """Send a message that is packed already.
 
         Raises:
             BusAway: The bus does not take it.
             ValueError: It is too large.
         """
-        # Where the bus says that nothing listens at the other place.
-        absent = "" if number is None else f"{self._absent}.{number}"
         async with self._sending:  # The frames of a message follow one another.
             try:
                 for frame in self._frames.write(place, body, self._client.max_payload - _BESIDE):
-                    await self._client.publish(f"{_PREFIX}.node.{place}", frame, absent)
+                    await self._client.publish(f"{_PREFIX}.node.{place}", frame)
             except (NatsError, OSError, TimeoutError) as error:
                 raise BusAway(f"the bus takes nothing: {error}") from error
 
@@ -231,7 +225,6 @@ class Bus:
         self._stream = self._client.jetstream(timeout=_PATIENCE)
         for place in (self.id, ALL):
             await self._client.subscribe(f"{_PREFIX}.node.{place}", cb=self._make_reader(place))
-        await self._client.subscribe(f"{self._absent}.*", cb=self._read_absent)
         await self._on_back()
 
     async def _declare_stream(self) -> None:
@@ -263,11 +256,6 @@ class Bus:
                 logger.exception("a message of the fleet cannot be read")
 
         return read
-
-    async def _read_absent(self, message: Msg) -> None:
-        number = message.subject.rpartition(".")[2]
-        if number.isdecimal():
-            self._note_absent(int(number))
 
     async def _on_back(self) -> None:
         try:

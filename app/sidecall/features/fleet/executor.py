@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import logging
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -78,9 +79,9 @@ class FleetExecutor:
         """
         self.name = name
         self.roster = Roster(self._note_change)
-        # Calls that were given out again after their workers were lost.
-        self.repeated = 0
-        self._bus = Bus(access, self._hear, self._come_up, self._note_change, self._note_absent)
+        # Attempts that were lost with their workers, and calls that were given out again.
+        self.lost = self.repeated = 0
+        self._bus = Bus(access, self._hear, self._come_up, self._note_change)
         self._bounds, self._tell_available = bounds, tell
         self._peers = None if store is None else Peers(store, self._bus.is_there)
         self._tools: dict[str, CompiledTool] = {}
@@ -90,7 +91,6 @@ class FleetExecutor:
         # Workers that are late and not on the bus, by how often that was found.
         self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
-        self._lost = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._handlers = {
             "here": self._on_here,
@@ -104,6 +104,7 @@ class FleetExecutor:
             "ask": self._on_ask,
             "lost": self._on_lost,
             "end": self._on_end,
+            "ended": self._on_ended,
         }
 
     @property
@@ -116,11 +117,6 @@ class FleetExecutor:
     def is_up(self) -> bool:
         """Whether the bus can be reached."""
         return self._bus.is_up
-
-    @property
-    def lost(self) -> int:
-        """How many attempts were lost with their workers so far."""
-        return self._lost
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run; queues of which no call is there are left out."""
@@ -344,7 +340,7 @@ class FleetExecutor:
 
     def _lose(self, call: RemoteCall) -> None:
         logger.warning("the worker %s is lost with a call of %s", call.names[-1], call.invocation.tool.name)
-        self._lost += 1
+        self.lost += 1
         self._losses.append(time.monotonic())
         call.lose()
         if call.release is not None:
@@ -395,12 +391,6 @@ class FleetExecutor:
         else:
             self.roster.change_free(sender, -1)
 
-    def _note_absent(self, number: int) -> None:
-        """Take a call back that has reached no worker, since its own listened no more."""
-        for call in self._calls:
-            if call.number == number and call.worker is not None:
-                self._take_back(call)
-
     def _take_back(self, call: RemoteCall) -> None:
         """Have a call given out again that has not begun; its worker gets none until it is heard of again."""
         self.roster.change_free(call.worker, ALL_TAKEN)
@@ -421,7 +411,7 @@ class FleetExecutor:
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
             content = {"n": number, "request": {**request, "deadline": left}}
             call.is_granted = True  # From here on it may have begun.
-            await self._bus.send(worker, "grant", invocation.id, content, number)
+            await self._bus.send(worker, "grant", invocation.id, content)
         except BusAway:
             call.lose(has_begun=False)
         except ValueError as error:
@@ -474,6 +464,19 @@ class FleetExecutor:
         call = self._find(sender, said)
         if call is not None and call.release is not None:
             self._end(call)
+
+    def _on_ended(self, _sender: str, said: Message) -> None:
+        """Take back what a worker that has ended had not begun, and lose the rest; it or its witness says which."""
+        worker, begun = said.content["worker"], said.content["begun"].get(self._bus.id, ())
+        # Numbers grow, so that those which are not listed any more are lower.
+        least = 0 if said.content["is_all"] else min(begun, default=math.inf)
+        for call in self._calls:
+            if call.worker == worker:
+                if call.number in begun or call.number < least:
+                    self._lose(call)
+                else:
+                    self._take_back(call)
+        self.roster.remove(worker)
 
     def _say(self, worker: str, kind: str, subject: str | None, number: int | None) -> None:
         self._tell(worker, kind, subject, {"n": number})

@@ -68,5 +68,7 @@ class Outbox:
         if len(body) <= _MOST_KEPT:
             self._kept.append((now, server, body))
         size = sum(len(it[2]) for it in self._kept) if len(body) > _MOST_KEPT // 100 else 0
-        while self._kept and (self._kept[0][0] < now - _KEEP or size > _MOST_KEPT or len(self._kept) > 10_000):
+        # While the bus is away, and until all readers were heard again, nothing is too old.
+        oldest = now - _KEEP if self._bus.is_up and not self._owed else 0.0
+        while self._kept and (self._kept[0][0] < oldest or size > _MOST_KEPT or len(self._kept) > 10_000):
             size -= len(self._kept.popleft()[2])

@@ -87,11 +87,19 @@ class Roster:
             if worker.misses > _MISSES:
                 gone.append(self.workers.pop(sender))
         if gone:
-            live = {worker.pool for worker in self.workers.values()}
-            self._pools = {pool: tools for pool, tools in self._pools.items() if pool in live}
-            self._fitting.clear()
-            self.changed()
+            self._note_gone()
         return gone
+
+    def remove(self, sender: str) -> None:
+        """Note that a worker has ended."""
+        if self.workers.pop(sender, None) is not None:
+            self._note_gone()
+
+    def _note_gone(self) -> None:
+        live = {worker.pool for worker in self.workers.values()}
+        self._pools = {pool: tools for pool, tools in self._pools.items() if pool in live}
+        self._fitting.clear()
+        self.changed()
 
     def forgive(self) -> None:
         """Begin to count anew: nobody could be heard."""

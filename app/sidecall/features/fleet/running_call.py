@@ -23,12 +23,23 @@ Post = Callable[[bytes], None]
 class RunningCall:
     """One attempt at a call, in any thread of the worker."""
 
-    def __init__(self, call_id: str, number: int, request: Mapping[str, Any], post: Post) -> None:
-        """Begin on the event loop of the tools; `post` sends a packed message, from any thread."""
+    def __init__(
+        self, call_id: str, number: int, request: Mapping[str, Any], post: Post, begin: Callable[[], None]
+    ) -> None:
+        """Begin on the event loop of the tools.
+
+        Args:
+            call_id: Its id.
+            number: That of the attempt.
+            request: What the tool needs.
+            post: Sends a packed message, from any thread.
+            begin: Called right before the tool begins.
+        """
         self.id = call_id
         self.number = number
         self.request = request
         self._post = post
+        self.begin = begin
         self._lock = threading.Lock()
         self._reading = Reading()
         self._on_the_way = 0

@@ -11,7 +11,8 @@ from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.probes import Probes
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import Answered, LogToServer, ToolRun
-from sidecall.features.fleet.worker import Begin, BusThread, Worker, WorkerPlan, make_loop
+from sidecall.features.fleet.witness import Begun
+from sidecall.features.fleet.worker import BusThread, Worker, WorkerPlan, make_loop
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
@@ -28,6 +29,7 @@ class Tools:
     tools: Mapping[str, CompiledTool]
     executors: Executors
     tracing: Tracing | None
+    begun: Begun
 
     def begin(self, running: RunningCall, answered: Answered, ended: Callable[[], None]) -> ToolRun:
         """Run the tool of a call."""
@@ -48,7 +50,7 @@ async def serve(
     logging.getLogger().addHandler(handler)
     thread, loop = BusThread(), asyncio.get_running_loop()
     try:
-        worker = await thread.run(_open(bus, plan, loop, tools.begin))
+        worker = await thread.run(_open(bus, plan, loop, tools))
         probes = await thread.run(_open_probes(worker, listening))
         leaving = asyncio.ensure_future(thread.run(worker.wait_for_drain()))
         waiting = asyncio.ensure_future(stop.wait())
@@ -66,13 +68,8 @@ async def serve(
         logging.getLogger().removeHandler(handler)
 
 
-async def _open(
-    bus: BusAccess,
-    plan: WorkerPlan,
-    loop: asyncio.AbstractEventLoop,
-    begin: Begin,
-) -> Worker:
-    worker = Worker(bus, plan, loop, begin)
+async def _open(bus: BusAccess, plan: WorkerPlan, loop: asyncio.AbstractEventLoop, tools: Tools) -> Worker:
+    worker = Worker(bus, plan, loop, tools.begin, tools.begun)
     worker.open()
     return worker
 

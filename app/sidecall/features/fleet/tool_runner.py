@@ -108,6 +108,7 @@ class ToolRun:
             CALL.set(invocation)
             fill_hidden(invocation)
             validate(invocation)
+            self._running.begin()
             output = await executors[tool.executor].run(invocation)
             return write_output(tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
         except BaseException as error:  # No error of a tool may end this process.

@@ -25,6 +25,7 @@ from sidecall.features.fleet.outbox import Outbox
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import Answered, ToolRun
+from sidecall.features.fleet.witness import Begun
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.child import Message
 from sidecall.kernel.schema.forms.definitions import hash_definition
@@ -80,8 +81,10 @@ Begin = Callable[[RunningCall, Answered, Callable[[], None]], ToolRun]
 class Worker:
     """The bus's side of a worker, for the event loop of its thread."""
 
-    def __init__(self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin):
-        """Prepare; the tools run on another event loop.
+    def __init__(
+        self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin, begun: Begun
+    ) -> None:
+        """Prepare; the tools run on another event loop, and what begins there is noted.
 
         Raises:
             KeysUnusable: The library that encrypts is not installed.
@@ -92,7 +95,8 @@ class Worker:
         self._hashes = plan.hash_tools()
         self.pool = name_pool(self._hashes)
         self._bus = Bus(access, self._hear, self._come_up)
-        self._tool_loop, self._begin_tool = tool_loop, begin
+        self._tool_loop, self._begin_tool, self._begun = tool_loop, begin, begun
+        begun.introduce(self._bus.id)
         self._loop = asyncio.get_running_loop()
         # Slots that are taken, requests for tickets that are on their way, and what wakes those that wait for a slot.
         self._busy = self._asked = 0
@@ -149,7 +153,9 @@ class Worker:
                 await self._outbox.wait_until_sent()
 
     async def close(self) -> None:
-        """Leave the bus."""
+        """Leave the bus, after saying which calls had begun: a server may just have given another."""
+        with suppress(BusAway):
+            await self._bus.send(ALL, "ended", None, self._begun.tell())
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
@@ -243,7 +249,8 @@ class Worker:
 
     def _begin_there(self, held: Held, request: Mapping[str, Any]) -> None:
         """Begin the tool on its event loop."""
-        held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server))
+        begin = partial(self._begun.note, held.server, held.number)
+        held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server), begin)
 
         def answer(body: bytes, is_over: bool) -> None:
             self._call_soon(self._answer, held, body, is_over)
@@ -311,6 +318,7 @@ class Worker:
         self._up.set()
 
     def _hear(self, sender: str, said: Message) -> None:
+        self._outbox.note_heard(sender)
         handle = self._handlers.get(said.kind)
         if handle is not None:
             handle(sender, said)
@@ -321,7 +329,6 @@ class Worker:
     def _on_who(self, sender: str, said: Message) -> None:
         if not said.content.get("all"):
             self._silence[sender] = 0
-            self._outbox.note_heard(sender)
         self._tell(sender, "here", None, self._describe())
 
     def _on_tools(self, sender: str, _said: Message) -> None:
