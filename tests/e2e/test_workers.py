@@ -15,7 +15,10 @@ import pytest
 from bench.environments import ROOT
 from tests.e2e.conftest import Serve
 from tests.e2e.slow_calls import PLACE, body, send
+from tests.kit.forked import run_sidecall
 from tests.kit.servers import CLIENT, Server
+
+ALLOWING = ("serve", "--allow-empty", "--port", "0", "--workers", "2", "--tools")
 
 # In worker processes, long before anything of ours.
 STARTING = """
@@ -183,43 +186,39 @@ def test_a_worker_that_does_not_end_is_ended(start_server: Serve) -> None:
     server.wait_for(f"worker {stopped} was killed by signal 9")
 
 
+@pytest.mark.usefixtures("origin")
 def test_a_port_that_is_taken_stops_workers_too(tmp_path: Path) -> None:
     """They listen at the port that was named, or not at all."""
     (tmp_path / "mine.py").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         places = ["--workers", "2", "--port", port, "--tools", str(tmp_path / "mine.py")]
-        command = [sys.executable, "-m", "sidecall", "serve", *places]
-        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
+        result = run_sidecall("serve", *places, cwd=ROOT)
 
     assert result.returncode == 3
     assert "Address already in use" in result.stderr
 
 
+@pytest.mark.usefixtures("origin")
 def test_workers_that_cannot_start_end_the_server(tmp_path: Path) -> None:
     """Others in their places could not either."""
     (tmp_path / "picky.py").write_text("import multiprocessing\n\nassert multiprocessing.parent_process() is None\n")
-    command = [sys.executable, "-m", "sidecall", "serve", "--allow-empty", "--port", "0", "--workers", "2", "--tools"]
 
-    result = subprocess.run(
-        [*command, str(tmp_path / "picky.py")], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
+    result = run_sidecall(*ALLOWING, str(tmp_path / "picky.py"), cwd=ROOT)
 
     assert result.returncode == 1
     assert "could not start; the server ends" in result.stderr
 
 
+@pytest.mark.usefixtures("origin")
 def test_workers_that_die_before_they_serve_end_the_server(tmp_path: Path) -> None:
     """After a few starts; the program that only their parent is would look alive for ever."""
     (tmp_path / "fragile.py").write_text(
         "import multiprocessing, os, signal\n\n"
         "if multiprocessing.parent_process() is not None:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    command = [sys.executable, "-m", "sidecall", "serve", "--allow-empty", "--port", "0", "--workers", "2", "--tools"]
 
-    result = subprocess.run(
-        [*command, str(tmp_path / "fragile.py")], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
+    result = run_sidecall(*ALLOWING, str(tmp_path / "fragile.py"), cwd=ROOT)
 
     assert result.returncode == 3
     assert 3 <= result.stderr.count("died with exit code -9 before it served") <= 6

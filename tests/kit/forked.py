@@ -22,6 +22,8 @@ _RUN_FILE = (
     "import os, runpy, sys; del sys.argv[0]; sys.path.insert(0, os.path.dirname(sys.argv[0])); "
     "runpy.run_path(sys.argv[0], run_name='__main__')"
 )
+# Seconds that a program may take that ends by itself; less than a test may take (pyproject.toml).
+_PATIENCE = 150
 # Has the coverage of a process measured: of each that is forked, not of what forks them.
 _MEASURED = "COVERAGE_PROCESS_CONFIG"
 
@@ -49,7 +51,7 @@ def _run(
         said.write(typed)
         said.seek(0)
         given = {0: said.fileno(), 1: out.fileno(), 2: err.fileno()}
-        exit_code = origin.fork(Program(code, arguments), cwd, asked, given).wait(60)
+        exit_code = origin.fork(Program(code, arguments), cwd, asked, given).wait(_PATIENCE)
         printed = [(file.seek(0), file.read())[1] for file in (out, err)]
     return subprocess.CompletedProcess(arguments, exit_code, *printed)
 
