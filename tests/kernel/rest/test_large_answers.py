@@ -13,6 +13,7 @@ from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.main import create_app
 from sidecall.settings import Settings
+from tests.kernel.rest.forms import FORMS
 from tests.kit.asgi import Peer, scope_of, sized
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
@@ -93,6 +94,27 @@ async def test_an_error_for_which_its_batch_has_no_room_is_cut(make_client: Make
 
     assert [len(answer["content"]) for answer in answers] == [150_000, 996, 996]
     assert _kinds(answers) == ["tool_error"] * 3
+
+
+# All that JSON escapes, what some escape, and what has no form of its own in UTF-8.
+AWKWARD = "".join(map(chr, range(0x100))) + "\u2028\u2029\ud83d\ude00\ud800" + chr(0x1F600)
+
+
+@tool
+async def repeat(times: int) -> str:
+    """Return a text of all that is awkward."""
+    return AWKWARD * times
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("times", [1, 4_500, 11_000], ids=["short", "long", "too long for the loop"])
+async def test_texts_of_every_length_are_written_alike(make_client: MakeClient, form: str, times: int) -> None:
+    """On the loop and in threads."""
+    client = await make_client(repeat, max_content_bytes=64_000_000)
+
+    answer = await client.post("/tool_calls", json=FORMS[form]("repeat", {"times": times}))
+
+    assert to_json(AWKWARD.encode("utf-8", "replace").decode() * times) in answer.content
 
 
 @pytest.mark.parametrize("path", ["/tool_calls", "/tool_calls/batch"])

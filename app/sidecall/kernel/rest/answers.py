@@ -242,8 +242,11 @@ def _count_short(message: ToolMessage) -> float:
 
 
 def _may_be_large(message: ToolMessage) -> bool:
+    """Return whether writing takes a closer look; a text is written at once, unless it takes too long for the loop."""
     content = message.content
-    return find_artifact(message) is not None or type(content) is not str or len(content) > LONGEST
+    if find_artifact(message) is not None or type(content) is not str:
+        return True
+    return len(content) > LONGEST and is_bulky(message)
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
