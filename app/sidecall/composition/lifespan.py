@@ -43,7 +43,7 @@ from sidecall.loading.offers import tools_of
 from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
-from sidecall.storage.postponed_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
     from sidecall.kernel.executors.process import home as _home

@@ -28,7 +28,7 @@ from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.file_errors import FileBusy, InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import Database, Row
-from sidecall.storage.postponed_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 LONGEST_NAME = 255
 

@@ -15,7 +15,7 @@ from sidecall.features.vector_stores.records import Cut, KeptStore, Member, Page
 from sidecall.kernel.ports.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import Database
-from sidecall.storage.postponed_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 _ENDED = "server_error\nThe server ended before the file was read. Add it again."
 _UNCUT = Cut()
