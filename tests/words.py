@@ -58,7 +58,7 @@ REMAINING = frozenset(
         ("app/sidecall/kernel/http/late_modules.py", "trouble"),
         ("app/sidecall/storage/database.py", "trouble"),
         ("app/sidecall/features/ledger/ledger.py", "trouble"),
-        ("app/sidecall/storage/late_memory.py", "trouble"),
+        ("app/sidecall/storage/memory_database.py", "trouble"),
         ("app/sidecall/storage/postgres/database.py", "trouble"),
         ("app/sidecall/storage/sqlite/database.py", "trouble"),
         ("tests/features/jobs/fleet.py", "_nobody_looks"),

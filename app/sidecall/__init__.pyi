@@ -57,7 +57,16 @@ from sidecall.kernel.core.outputs import (
     ToolOutputTextDict,
 )
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.conversation import (
+from sidecall.kernel.ports.run_manager import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForToolRun,
+    CallbackManager,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
+from sidecall.kernel.ports.runtime import RunnableConfig, StreamWriter, ToolRuntime
+from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
+from sidecall.kernel.ports.state_messages import (
     REMOVE_ALL_MESSAGES,
     AgentState,
     AIMessage,
@@ -68,15 +77,6 @@ from sidecall.kernel.ports.conversation import (
     RemoveMessage,
     SystemMessage,
 )
-from sidecall.kernel.ports.run_manager import (
-    AsyncCallbackManager,
-    AsyncCallbackManagerForToolRun,
-    CallbackManager,
-    CallbackManagerForToolRun,
-    Callbacks,
-)
-from sidecall.kernel.ports.runtime import RunnableConfig, StreamWriter, ToolRuntime
-from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.store_checks import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.kernel.ports.store_items import Item, SearchItem
 from sidecall.kernel.ports.tenant_store import BaseStore, Store

@@ -42,7 +42,7 @@ from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
-from sidecall.features.openapi_export.door import make_shortcuts
+from sidecall.features.openapi_export.shortcuts import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
@@ -72,7 +72,7 @@ from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.parts import Listings
+from sidecall.kernel.rest.listings import Listings
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings

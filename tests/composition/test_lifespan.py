@@ -31,7 +31,7 @@ from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from sidecall.storage.late_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 EXECUTORS: list[type[Any]] = [InlineExecutor, ThreadExecutor, ProcessExecutor, LateSandboxExecutor]
 PARTS: list[type[Any]] = [

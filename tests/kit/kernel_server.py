@@ -24,7 +24,8 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.parts import Parts
 from sidecall.later import find_provider
 
 

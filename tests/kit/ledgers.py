@@ -24,7 +24,7 @@ from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
-from sidecall.storage.memory_room import Room
+from sidecall.storage.memory_size import Room
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.postgres import empty_tables

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.features.vector_stores.kept import VectorStoreBounds
+from sidecall.features.vector_stores.records import VectorStoreBounds
 from tests.features.vector_stores.reading.pdfs import write_bomb
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, say

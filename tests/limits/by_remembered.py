@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from sidecall.features.approval_webhooks.telling import SqlApprovalMessages
+from sidecall.features.approval_webhooks.notifier import SqlApprovalMessages
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.calls.event_stream import export_calls
 from sidecall.features.calls.progress import ProgressBatch

@@ -23,7 +23,7 @@ from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import Events
-from sidecall.kernel.rest.parts import Listings, make_listing
+from sidecall.kernel.rest.listings import Listings, make_listing
 from sidecall.server.parsing import complete_scope
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, bill, echo, note, repeat, wait

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import ToolCall
-from sidecall.features.approval_webhooks.telling import KNOWN_FOR, ApprovalMessage, SqlApprovalMessages
+from sidecall.features.approval_webhooks.notifier import KNOWN_FOR, ApprovalMessage, SqlApprovalMessages
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage

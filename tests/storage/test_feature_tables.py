@@ -10,7 +10,7 @@ import pytest
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Database
 from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
-from sidecall.storage.late_memory import LateDatabase
+from sidecall.storage.memory_database import LateDatabase
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.postgres.outage import LEDGER as POSTGRES_LEDGER
 from sidecall.storage.sqlite.database import SqliteDatabase

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.calls.errors import KeyReused, UnknownCall
-from sidecall.features.calls.sql_kept import CallBounds
 from sidecall.features.calls.sql_queue import SqlCallQueue
+from sidecall.features.calls.sql_retention import CallBounds
 from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller

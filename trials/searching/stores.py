@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sidecall.features.vector_stores.file_indexer import make_mark, write_rows
 from sidecall.features.vector_stores.index import cut_text
-from sidecall.features.vector_stores.kept import VectorStoreBounds
+from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase

@@ -1,11 +1,305 @@
 """sidecall serve: run the server."""
 
-from typing import Annotated
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
 
 import typer
+import uvicorn
 
-from sidecall.cli import serving
-from sidecall.terminal.options import AllowEmpty, Toolkits, Tools
+from sidecall.cli.default_store import choose_store
+from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
+from sidecall.compat.cli import find_unmet
+from sidecall.composition.access import build_access
+from sidecall.composition.features import list_setting_names, list_tables, load_features
+from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, list_files
+from sidecall.features.telemetry.calls import begin_to_log
+from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
+from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.kernel.http.application import format_system_refusal
+from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
+from sidecall.kernel.registry import Registry
+from sidecall.main import create_app
+from sidecall.server.certificates import Certificates
+from sidecall.server.connections import Connection
+from sidecall.server.reading import RequestRoom, room_for
+from sidecall.server.server import LAST_STEPS, Server, give_memory_back
+from sidecall.server.signals import INTERRUPTED, leave_on
+from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
+from sidecall.settings import Settings, unknown_names
+from sidecall.storage.sqlite.shared_writer import SharedWriter
+from sidecall.terminal.options import (
+    AllowEmpty,
+    Toolkits,
+    Tools,
+    load_registry,
+    read_settings,
+    refuse_empty,
+    write_count,
+)
+
+
+@contextmanager
+def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
+    """Run a process for each file of the settings, and yield settings and writers for the workers.
+
+    What a single process would keep in memory is in temporary files while the workers run, since all of them need it.
+
+    Raises:
+        StoreUnfit: There is no place for such files.
+    """
+    with ExitStack() as stack:
+        if settings.store == IN_MEMORY:
+            settings = settings.model_copy(
+                update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
+            )
+        is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
+        writers, others = {}, list_tables(load_features(use_entry_points=settings.entry_points))
+        for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
+            writer = SharedWriter(path, replace(purpose, others=others))
+            writer.open()
+            stack.callback(writer.close)
+            writers[purpose.series] = writer.socket
+        yield settings, writers
+
+
+def _make_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="sidecall-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise StoreUnfit(
+            f"Several workers share what is remembered in a file, and none can be made in a folder for temporary files "
+            f"({error.strerror}): name a store in SIDECALL_STORE, set TMPDIR to a folder that can be written, or leave "
+            "out --workers."
+        ) from error
+    logger.info("the workers share what is remembered, in %s, until they end", folder.name)
+    return folder
+
+
+logger = logging.getLogger("sidecall")
+
+# Libraries whose tools are served as they are: only where one is loaded there are such tools.
+_OTHERS = frozenset(("langchain_core", "agents"))
+# So that the log's first line stays readable where there are a thousand tools.
+_MOST_NAMED = 20
+# Seconds after which a thread that computes lets another run; Python's own is 5 ms. An answer takes the event loop
+# several turns, and it may wait this long before each.
+_TURN = 0.001
+
+
+def run_server(**given: Any) -> None:
+    """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
+    leave_on(signal.SIGTERM)
+    leave_on(signal.SIGINT, code=INTERRUPTED)
+    _spare_the_collector()
+    settings: Settings = read_settings(**given)
+    if settings.reload and settings.workers > 1:
+        raise InvalidToolOption("--reload works with one worker; leave out --workers.")
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
+    leave_on(signal.SIGTERM, end=_leave_unserved)
+    leave_on(signal.SIGINT, end=_leave_unserved, code=INTERRUPTED)
+    features = load_features(use_entry_points=settings.entry_points)
+    for name in unknown_names(os.environ, list_setting_names(features)):
+        logger.warning("%s is not a setting of this version and changes nothing", name)
+    registry = _prepare(settings)
+    # Before the address is printed and the store opened, so that no client connects only to be dropped.
+    listen(settings).close()
+    with _ending_where_refused():
+        refuse_empty(settings, registry)
+        settings = choose_store(settings)
+    _warn_of_unmet(registry)
+    tell = partial(_tell_what_is_served, settings, registry)
+    if settings.workers == 1:
+        _serve_alone(settings, registry, tell)
+    else:
+        sys.exit(_supervise(settings, tell))
+
+
+def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
+    """Run workers, and return the exit code."""
+    seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
+    try:
+        with sharing_files(settings) as (shared, writers):
+            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
+            with removing(settings.unix):
+                supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
+                supervisor.scheme = "http" if settings.tls_cert is None else "https"
+                return supervisor.run()
+    except StoreUnfit as error:
+        logger.error("%s", error.message)
+        return REFUSED
+
+
+def _warn_of_unmet(registry: Registry) -> None:
+    """Warn of what files written for other libraries use in vain."""
+    for tool in registry:
+        for text in tool.unmet:
+            logger.warning("not done here: %s: %s", tool.source, text)
+    if not _OTHERS.isdisjoint(sys.modules):
+        for finding in find_unmet(registry):
+            logger.warning("not done here: %s: %s", finding.tool, finding.message)
+
+
+def _tell_what_is_served(settings: Settings, registry: Registry) -> None:
+    logger.info("serving %s: %s", write_count(len(registry), "tool"), name_first(registry.names))
+    if settings.port and settings.unix is None:
+        scheme = "http" if settings.tls_cert is None else "https"
+        logger.info("open %s://%s:%s in a browser", scheme, settings.host, settings.port)
+
+
+def name_first(names: Sequence[str]) -> str:
+    """Name the first twenty, and say how many more there are."""
+    left_out = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return (", ".join(names[:_MOST_NAMED]) or "none") + left_out
+
+
+def _prepare(settings: Settings) -> Registry:
+    """Load the tools; errors are logged, since logging has begun."""
+    try:
+        find_address(settings) if settings.unix is None else None
+    except (OSError, UnicodeError) as error:
+        logger.error(
+            "SIDECALL_HOST (or --host) is %r, which is no address: %s; write one without a port, such as 127.0.0.1, "
+            "0.0.0.0 or ::1",
+            settings.host,
+            error,
+        )
+        sys.exit(1)
+    try:
+        refuse_open(settings)
+        require_pair(settings)
+        build_access(settings)  # Which workers do again, each for itself.
+        return load_registry(settings)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+    except OSError as error:
+        logger.error("the tools cannot be loaded: %s", format_system_refusal(error))
+    sys.exit(1)
+
+
+@contextmanager
+def _ending_where_refused() -> Iterator[None]:
+    """Log why the settings cannot be served, and exit."""
+    try:
+        yield
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(1)
+
+
+def _serve_alone(settings: Settings, registry: Registry, on_started: Callable[[], None]) -> None:
+    try:
+        with removing(settings.unix):
+            _serve(settings, registry, on_started)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(REFUSED)
+
+
+def _serve_in_worker(
+    settings: Settings, writers: Writers, sock: socket.socket, on_started: Callable[[], None], peers: Peers
+) -> None:
+    """Serve in a worker process, which loads the tools itself."""
+    leave_on(signal.SIGTERM, signal.SIGINT)
+    begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
+    leave_on(signal.SIGTERM, signal.SIGINT, end=exit_now)
+    try:
+        _serve(settings, load_registry(settings), on_started, sock, writers, peers)
+    except SidecallError as error:
+        logger.error("%s", error.message)
+        sys.exit(START_REFUSED)
+
+
+def _serve(
+    settings: Settings,
+    registry: Registry,
+    on_started: Callable[[], None],
+    sock: socket.socket | None = None,
+    writers: Writers = NO_WRITERS,
+    peers: Peers | None = None,
+) -> None:
+    lifecycle = Lifecycle()
+    lifecycle.peers, lifecycle.is_operated = peers, True
+    room = RequestRoom(settings.max_body_bytes_in_flight, settings.max_body_bytes, Backlog(settings.max_unread_bytes))
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        lifecycle.certificates = Certificates(settings.tls_cert, settings.tls_key)
+    app = create_app(settings, registry, lifecycle, room.unread, writers=writers)
+    config = _make_config(settings, app, lifecycle.certificates)
+    gc.collect()
+    _spare_the_collector()
+    sys.setswitchinterval(_TURN)
+    give_memory_back()
+    most = room_for(settings.max_connections)
+    server = Server(config, lifecycle, _read_patience(settings), most, room, on_started, is_worker=sock is not None)
+    try:
+        server.run([sock] if sock else None)
+    except (OSError, RuntimeError) as error:
+        refusal = format_system_refusal(error)
+        if server.started or refusal is None:
+            raise
+        logger.error("the server cannot start: %s", refusal)
+        exit_now(START_FAILED)  # What is half made could not be closed.
+    if server.exit_code:
+        exit_now(server.exit_code)  # Python would close the file that was changed, and SQLite write to it.
+    if not server.started:
+        refused = REFUSED if sock is None else START_REFUSED
+        sys.exit(refused if lifecycle.is_refused else START_FAILED)
+
+
+def _spare_the_collector() -> None:
+    """Freeze loaded objects and raise the garbage collector's thresholds.
+
+    Loaded modules are permanent, and thousands of waiting calls are no garbage; walking through them takes longer than
+    serving them.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 5, 100)
+    gc.enable()
+
+
+def _make_config(settings: Settings, app: Any = None, certificates: Any = None) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        uds=None if settings.unix is None else str(settings.unix),
+        ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
+        ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
+        ssl_context_factory=None if certificates is None else certificates.make_context,
+        http=Connection,
+        ws="none",
+        log_config=None,  # It was set before anything was logged.
+        log_level=settings.log_level,
+        access_log=settings.log_level == "debug",
+        server_header=False,
+    )
+
+
+def _read_patience(settings: Settings) -> Patience:
+    return Patience(
+        drain_grace=settings.drain_grace,
+        drain_timeout=settings.drain_timeout,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+        stuck_after=settings.stuck_after,
+    )
+
+
+def _leave_unserved(code: int) -> None:
+    """End on a signal, which a file of tools may have sent itself; a start that just ends would be a riddle."""
+    log_last("ended by a signal before anything was served")
+    exit_now(code)
 
 
 def serve(
@@ -22,4 +316,4 @@ def serve(
 ) -> None:
     """Serve the tools over HTTP."""
     given = {"host": host, "port": port, "unix": unix, "tools": tools, "toolkits": toolkits, "workers": workers}
-    serving.serve(**given, tls_cert=tls_cert, tls_key=tls_key, reload=reload, allow_empty=allow_empty)
+    run_server(**given, tls_cert=tls_cert, tls_key=tls_key, reload=reload, allow_empty=allow_empty)

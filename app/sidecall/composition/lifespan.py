@@ -16,7 +16,7 @@ from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
-from sidecall.features.reload.reloading import Reloading
+from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.lines import CallLines
@@ -43,7 +43,7 @@ from sidecall.loading.offers import tools_of
 from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
-from sidecall.storage.late_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
     from sidecall.kernel.executors.process import home as _home

@@ -9,11 +9,11 @@ from sidecall.composition.requirements import settle_settings
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.steps import make_approval_stages
 from sidecall.features.cache.answers import Caching
-from sidecall.features.cache.run import make_cache_stages
+from sidecall.features.cache.steps import make_cache_stages
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contract.feature import DEPRECATION_STAGES
 from sidecall.features.credentials.server_secrets import secrets_in
-from sidecall.features.credentials.stages import make_credential_stages
+from sidecall.features.credentials.steps import make_credential_stages
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits

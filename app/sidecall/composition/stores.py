@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sidecall.composition.features import list_tables, load_features
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.calls.sql_kept import CallBounds
+from sidecall.features.calls.sql_retention import CallBounds
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.history import History
@@ -34,11 +34,11 @@ from sidecall.settings import Settings
 
 if TYPE_CHECKING:
     from sidecall.features.vector_stores import embedding as _embedding
-    from sidecall.features.vector_stores import kept as _kept
+    from sidecall.features.vector_stores import records as _kept
     from sidecall.features.vector_stores import stores as _stores
 else:
     _embedding = Later("sidecall.features.vector_stores.embedding")
-    _kept = Later("sidecall.features.vector_stores.kept")
+    _kept = Later("sidecall.features.vector_stores.records")
     _stores = Later("sidecall.features.vector_stores.stores")
 
 

@@ -8,7 +8,6 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.declared import adopt_declaration
-from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.compat.foreign.tool import (
     ForeignTool,
@@ -17,6 +16,7 @@ from sidecall.compat.foreign.tool import (
     is_foreign_toolkit,
     is_module_tool,
 )
+from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
 from sidecall.kernel.authoring.decorators import tool
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from sidecall.compat.foreign.declared import explain_not_offered
-from sidecall.compat.foreign.elsewhere import explain_elsewhere, find_name
+from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere, find_name
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.authoring.toolkit import BaseToolkit

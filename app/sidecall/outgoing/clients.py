@@ -12,7 +12,7 @@ import httpx
 
 from sidecall.outgoing.bodies import AnswerBounds, AsyncBoundedStream, BoundedStream, drop_packing, translate_errors
 from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork, ending_at
-from sidecall.outgoing.names import drop_nameless, refuse_nameless
+from sidecall.outgoing.host_names import drop_nameless, refuse_nameless
 from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings

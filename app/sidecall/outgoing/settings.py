@@ -10,9 +10,9 @@ from sidecall.later import Later
 from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:
-    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import host_names as _names
 else:
-    _names = Later("sidecall.outgoing.names")
+    _names = Later("sidecall.outgoing.host_names")
 
 # Which only a setting that is an address needs.
 httpx = Later("httpx")

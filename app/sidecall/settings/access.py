@@ -12,9 +12,9 @@ from sidecall.kernel.variables import SPLIT, Texts
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import host_names as _names
 else:
-    _names = Later("sidecall.outgoing.names")
+    _names = Later("sidecall.outgoing.host_names")
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(

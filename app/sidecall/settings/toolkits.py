@@ -14,9 +14,9 @@ from sidecall.loading.toolkits import find_files, find_toolkit
 from sidecall.outgoing.patterns import parse_hosts
 
 if TYPE_CHECKING:
-    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import host_names as _names
 else:
-    _names = Later("sidecall.outgoing.names")
+    _names = Later("sidecall.outgoing.host_names")
 
 
 class ToolSettings(BaseSettings, defer_build=True):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.serving import name_first
+from sidecall.cli.serve import name_first
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings

@@ -12,7 +12,7 @@ from langgraph.prebuilt import ToolNode
 from mcp.server import MCPServer
 
 from sidecall import StructuredTool, Tool, tool
-from sidecall.compat.foreign.elsewhere import explain_elsewhere
+from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.loading.discovery import discover
 from tests.kit.projects import names, write

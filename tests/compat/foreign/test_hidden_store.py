@@ -10,7 +10,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
 from sidecall import StructuredTool, tool
-from sidecall.compat.foreign.hidden import type_store
+from sidecall.compat.foreign.hidden_parameters import type_store
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core import injection
 from sidecall.kernel.ports.tenant_store import ItemStore

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from sidecall import Registry
-from sidecall.features.approval_webhooks.telling import SqlApprovalMessages, name_receiver
+from sidecall.features.approval_webhooks.notifier import SqlApprovalMessages, name_receiver
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.main import create_app
 from sidecall.settings import Settings

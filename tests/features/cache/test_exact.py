@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 from pydantic import AnyUrl, BaseModel, SecretStr
 
-from sidecall.features.cache.run import write_exactly
+from sidecall.features.cache.steps import write_exactly
 
 
 class Color(Enum):

@@ -3,7 +3,7 @@
 import pytest
 from starlette.datastructures import Headers
 
-from sidecall.features.cache.run import Freshness, read_freshness
+from sidecall.features.cache.steps import Freshness, read_freshness
 
 
 @pytest.mark.parametrize(

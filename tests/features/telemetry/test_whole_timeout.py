@@ -9,8 +9,8 @@ from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExport
 from opentelemetry.sdk.trace.export import SpanExportResult
 
 from sidecall.features.telemetry.export import provider_from_environment
+from sidecall.features.telemetry.request_timeout import bound_requests
 from sidecall.features.telemetry.spans import SpanLosses
-from sidecall.features.telemetry.whole_timeout import bound_requests
 from tests.kit.collector import collecting
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.ledger.opening import open_file_store
-from sidecall.features.vector_stores.kept import VectorStoreBounds
+from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from tests.kit.ledgers import KINDS
 from tests.kit.postgres import cluster, emptied_url, postgres_url

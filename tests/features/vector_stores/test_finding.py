@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sidecall.features.ledger.opening import open_file_store
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
-from sidecall.features.vector_stores.finding import Weights
-from sidecall.features.vector_stores.kept import VectorStoreBounds
+from sidecall.features.vector_stores.passage_search import Weights
+from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from tests.features.vector_stores.indexing.test_filters import FILES, FILTERS, holds
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.ledger.opening import open_file_store
-from sidecall.features.vector_stores.kept import Cut, PageRequest, VectorStoreBounds
+from sidecall.features.vector_stores.records import Cut, PageRequest, VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.ports.file_errors import InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import LONG_READS

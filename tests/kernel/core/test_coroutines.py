@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.concurrency.coroutines import await_rest
-from sidecall.kernel.pipeline.execution.bounded import CurrentTask
+from sidecall.kernel.pipeline.execution.deadline import CurrentTask
 
 
 async def twice(first: asyncio.Future[int], second: asyncio.Future[int]) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import uvloop
 
-from sidecall.kernel.executors.steady_loop import run_steadily
+from sidecall.kernel.concurrency.coroutines import run_steadily
 
 LOOPS = pytest.mark.parametrize("make_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 Schedule = Callable[[asyncio.AbstractEventLoop], object]

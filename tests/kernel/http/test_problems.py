@@ -24,7 +24,7 @@ from sidecall.kernel.http.problems import install
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.rest.app import build_api
-from sidecall.kernel.rest.parts import Listings
+from sidecall.kernel.rest.listings import Listings
 from tests.kit.clients import MakeClient
 
 JSON = {"Content-Type": "application/json"}

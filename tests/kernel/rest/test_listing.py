@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Caller, Registry, tool
 from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.rest.parts import Listing, Listings, has, make_listing
+from sidecall.kernel.rest.listings import Listing, Listings, has, make_listing
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry, tool
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.rest.parts import Listing, Listings, make_listing
+from sidecall.kernel.rest.listings import Listing, Listings, make_listing
 
 
 @tool

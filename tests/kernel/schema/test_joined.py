@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from sidecall.kernel.schema.all_of import join, join_all
 from sidecall.kernel.schema.describe import describe
-from sidecall.kernel.schema.joined import join, join_all
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.core.errors import InvalidArguments
-from sidecall.kernel.schema import whole
+from sidecall.kernel.schema import whole_numbers
 from sidecall.kernel.schema.by_json_schema import make_json_args_schema
 from sidecall.kernel.schema.judge_json import compile_validator
 from sidecall.kernel.schema.mismatches import Whole, list_mismatches
@@ -132,7 +132,7 @@ def test_whole_floats_of_large_values_are_looked_at_in_parts(
     """With what is made of them at once."""
     schema = make_json_args_schema("here", _SCHEMA, None, forbid_unknown=False)
     in_parts = schema.validate({name: value}, {}, [], [])
-    monkeypatch.setattr(whole, "_MOST_AT_ONCE", 10**9)
+    monkeypatch.setattr(whole_numbers, "_MOST_AT_ONCE", 10**9)
 
     assert repr(in_parts) == repr(schema.validate({name: value}, {}, [], []))
     assert "2.0" in repr(in_parts)

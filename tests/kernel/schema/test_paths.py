@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.schema.whole import drop_member, reduce_to_data
+from sidecall.kernel.schema.whole_numbers import drop_member, reduce_to_data
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field, Strict
 
 from sidecall import tool
-from sidecall.kernel.schema.whole import find_whole_floats, to_integer
+from sidecall.kernel.schema.whole_numbers import find_whole_floats, to_integer
 from tests.kit.calls import run
 
 WHOLE, ANY_NUMBER = {"type": "integer"}, {"type": "number"}

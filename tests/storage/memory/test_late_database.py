@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.storage import late_memory
-from sidecall.storage.late_memory import LateDatabase
+from sidecall.storage import memory_database
+from sidecall.storage.memory_database import LateDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 
 # What those who look again and again ask, and with what.
@@ -75,7 +75,7 @@ async def test_where_files_have_run_out_it_is_made_later(monkeypatch: pytest.Mon
     late = LateDatabase()
     await late.open()
     with monkeypatch.context() as without:
-        without.setattr(late_memory, "SqliteDatabase", _open_without_files)
+        without.setattr(memory_database, "SqliteDatabase", _open_without_files)
         with pytest.raises(StoreUnavailable):
             await late.write("register_server", "me", 1.0)
 

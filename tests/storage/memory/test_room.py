@@ -1,6 +1,6 @@
 """So many bytes may be taken, and given back."""
 
-from sidecall.storage.memory_room import Room
+from sidecall.storage.memory_size import Room
 
 
 def test_room_is_taken_and_given_back() -> None:

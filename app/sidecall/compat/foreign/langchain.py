@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from sidecall.compat.foreign.hidden import plan_hidden
+from sidecall.compat.foreign.hidden_parameters import plan_hidden
 from sidecall.compat.foreign.runnables import GraphCall
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.kernel.authoring.overrides import only_refuses

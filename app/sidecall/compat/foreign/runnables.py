@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.compat.foreign.hidden import TypedStore
+from sidecall.compat.foreign.hidden_parameters import TypedStore
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import CallRejected, InvalidToolOption

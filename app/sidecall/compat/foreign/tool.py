@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PrivateAttr
 
-from sidecall.compat.foreign.elsewhere import explain_elsewhere
 from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.readers import find_obstacle, find_reader
+from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
 from sidecall.kernel.authoring.options import takes
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.core.context import ToolContext

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
-from sidecall.kernel.schema.infinite import refuse_infinite
+from sidecall.kernel.schema.infinite_numbers import refuse_infinite
 from sidecall.kernel.schema.judge import ModelJudge
 from sidecall.kernel.schema.references import inline_references, map_children
 from sidecall.kernel.schema.repair.coerce import mend

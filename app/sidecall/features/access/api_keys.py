@@ -20,7 +20,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.http.authentication import KEY, LOOK, BadCredential
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
-from sidecall.loading.replacing import hold_alone, replace_text
+from sidecall.loading.atomic_write import hold_alone, replace_text
 
 # A prefix by which people and secret scanners recognize a key.
 PREFIX = "sidecall_"

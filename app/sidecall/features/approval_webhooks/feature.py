@@ -8,9 +8,9 @@ from sidecall.feature import Feature, Host
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.approval_webhooks import telling as _telling
+    from sidecall.features.approval_webhooks import notifier as _telling
 else:
-    _telling = Later("sidecall.features.approval_webhooks.telling")
+    _telling = Later("sidecall.features.approval_webhooks.notifier")
 
 
 @asynccontextmanager

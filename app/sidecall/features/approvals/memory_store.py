@@ -25,7 +25,7 @@ from sidecall.kernel.ports.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
-from sidecall.storage.memory_room import Room
+from sidecall.storage.memory_size import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
 _BESIDE = 4096

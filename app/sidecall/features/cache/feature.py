@@ -2,7 +2,7 @@
 
 from sidecall.feature import Built, Feature, Host
 from sidecall.features.cache.answers import Caching
-from sidecall.features.cache.run import make_cache_stages
+from sidecall.features.cache.steps import make_cache_stages
 
 
 def build(host: Host) -> Built:

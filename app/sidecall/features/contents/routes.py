@@ -19,8 +19,8 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import CallerDep, ContextDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.ports.contents import KeptContent, is_media_type
 from sidecall.kernel.rest.answers import content_url
+from sidecall.kernel.rest.listings import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
-from sidecall.kernel.rest.parts import has
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

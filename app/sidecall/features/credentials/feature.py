@@ -1,7 +1,7 @@
 """What the feature credentials adds to a server."""
 
 from sidecall.feature import Built, Feature, Host, Route
-from sidecall.features.credentials.stages import make_credential_stages
+from sidecall.features.credentials.steps import make_credential_stages
 from sidecall.kernel.core.scopes import CALL
 
 

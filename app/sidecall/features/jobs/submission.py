@@ -1,17 +1,11 @@
-"""How a durable call was submitted: its options, its key, by which it is known again, and the queue's bounds."""
+"""Execution options of a durable call, and the bounds of the queue."""
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sidecall.features.calls.stores import AcceptedCall
-from sidecall.kernel.core.context import cut_id
-from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.native_items import CUT_OFF
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.call_entry import CallEntry, CallKey, make_key
-from sidecall.kernel.ports.workspaces import HEADER, find_conversation
+from sidecall.kernel.ports.call_entry import CallEntry, CallKey
 
 # Writes arguments as JSON text without hidden values; None where they are not kept.
 Show = Callable[[ToolCall], str | None]
@@ -66,52 +60,3 @@ Submitted = AcceptedCall | CallEntry
 def entry_of(submitted: Submitted) -> CallEntry:
     """Return the entry of a submitted call."""
     return submitted if isinstance(submitted, CallEntry) else submitted.entry
-
-
-_SENT = (
-    "The `Idempotency-Key` came before with another call: another tool, other arguments, state, context or "
-    "conversation. Send this call with another key."
-)
-# Names no header if none was sent: in a batch the model reads this.
-_USED = (
-    "The id `{id}` was used before, for a call of {tool} with other arguments, and stands for that. Nothing was run."
-    " Send this call with another id."
-)
-
-
-def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, ttl: float) -> CallKey | None:
-    """Make the key of a call: the one that its program sent, or the model's id if its tool opts in.
-
-    None for a call without one, and for a truncated call: the key belongs to the complete one.
-
-    Args:
-        request: The call.
-        tool: Its tool.
-        sent: The program's key.
-        ttl: Seconds for which the key is kept after the call's end.
-    """
-    if request.call.item is not None and CUT_OFF in request.call.item:
-        return None
-    expires_at = time.time() + ttl
-    if sent is not None:
-        # No context equals an empty one.
-        beside = [None if request.state == {} else request.state, dict(request.context)]
-        if HEADER.lower() in request.headers:
-            beside.append(request.headers[HEADER.lower()])
-        return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)
-    if tool.options.idempotency == "tool_call_id" and request.call.id:
-        # Without the state, which changes while an agent retries.
-        key = make_key(_name_ids(request, tool), request.caller, request.call.id, request.call, (), expires_at)
-        return replace(key, reused=_USED.format(id=cut_id(request.call.id), tool=tool.name))
-    return None
-
-
-def _name_ids(request: CallRequest, tool: CompiledTool) -> str:
-    """Identify calls by id, tool and conversation, since models number their calls anew in each conversation."""
-    conversation = find_conversation(request.headers, request.context)
-    return f"id {tool.name}" if conversation is None else f"id {tool.name} of {conversation}"
-
-
-def make_replay_key(request: CallRequest, replay_of: str, sent: str, ttl: float) -> CallKey:
-    """Make the key of a replay, in a namespace of its own for each call."""
-    return make_key(f"replay {replay_of}", request.caller, sent, request.call, (), time.time() + ttl)

@@ -8,7 +8,7 @@ from sidecall.features.approvals.rule_stores import MemoryRules
 from sidecall.features.audit.stores import AuditTrail, MemoryAudit
 from sidecall.features.calls.callbacks import CallbackQueue
 from sidecall.features.calls.progress import ProgressLog
-from sidecall.features.calls.sql_kept import CallBounds
+from sidecall.features.calls.sql_retention import CallBounds
 from sidecall.features.calls.stores import CallQueue, Calls
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.webhooks.sql_store import SqlCallbacks

@@ -21,8 +21,8 @@ from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Database
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.late_memory import LateDatabase
-from sidecall.storage.memory_room import Room
+from sidecall.storage.memory_database import LateDatabase
+from sidecall.storage.memory_size import Room
 from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase

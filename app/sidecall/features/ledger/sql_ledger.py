@@ -22,7 +22,7 @@ from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import SILENCE, Heartbeat, WorkerHeartbeat, name_worker
-from sidecall.storage.late_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 logger = logging.getLogger("sidecall")
 

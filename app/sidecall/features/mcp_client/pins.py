@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from sidecall.features.mcp_client.link import ListedTool
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.loading.replacing import hold_alone, replace_text
+from sidecall.loading.atomic_write import hold_alone, replace_text
 
 
 class InvalidPins(SidecallError):

@@ -8,8 +8,8 @@ from pydantic_core import to_json
 
 from sidecall.features.mcp_client.pins import InvalidPins, Pins, ToolsNotWaiting
 from sidecall.features.server_parts import Parts, PartsDep
-from sidecall.features.status.reading import read_mcp_servers
-from sidecall.features.status.shown import McpServerStatus
+from sidecall.features.status.collect import read_mcp_servers
+from sidecall.features.status.models import McpServerStatus
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
 from sidecall.kernel.core.overload import PartUnavailable
 from sidecall.kernel.core.scopes import OPERATE

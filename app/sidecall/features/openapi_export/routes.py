@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from sidecall.features.openapi_export.answers import answer_operation
 from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
-from sidecall.features.openapi_export.door import make_request
+from sidecall.features.openapi_export.shortcuts import make_request
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import CACHE, CACHE_CONTROL, DOCUMENTED
@@ -18,11 +18,11 @@ from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferen
 from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.choice import Names, OfToolset, Tags, ToolChoice
+from sidecall.kernel.rest.listings import Listing, make_listing
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import Listing, make_listing
 from sidecall.kernel.rest.routes.tools import IfNoneMatch
 from sidecall.kernel.rest.shortcuts import ShownContextDep
+from sidecall.kernel.rest.tool_selection import Names, OfToolset, Tags, ToolChoice
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic_core import to_json
 
 from sidecall.features.reload.reloader import Reloaded
-from sidecall.features.reload.reloading import Reloading
+from sidecall.features.reload.whole_server import Reloading
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem

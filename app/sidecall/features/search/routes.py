@@ -14,11 +14,11 @@ from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.choice import Format, Names, OfToolset, Strict, Tags, ToolChoice
 from sidecall.kernel.rest.examples import LISTING
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.routes.tools import ToolDetail, get_tool
 from sidecall.kernel.rest.shortcuts import ShownContextDep
+from sidecall.kernel.rest.tool_selection import Format, Names, OfToolset, Strict, Tags, ToolChoice
 from sidecall.kernel.schema.forms.definitions import render_definitions
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

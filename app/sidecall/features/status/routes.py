@@ -4,9 +4,9 @@ from fastapi import APIRouter, Depends, Response
 from pydantic_core import to_json
 
 from sidecall.features.server_parts import PartsDep
+from sidecall.features.status.collect import StatusReader, show_workspaces
+from sidecall.features.status.models import ServerStatus
 from sidecall.features.status.operation import count_waiting
-from sidecall.features.status.reading import StatusReader, show_workspaces
-from sidecall.features.status.shown import ServerStatus
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters

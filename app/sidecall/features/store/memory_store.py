@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from sidecall.kernel.ports.store_items import Item, ItemTooLarge, Namespace, NamespaceSearch, Search, StoreFull
-from sidecall.storage.memory_room import Room, weigh
+from sidecall.storage.memory_size import Room, weigh
 
 Passes = Callable[[Any], bool]
 

@@ -76,7 +76,7 @@ def _make_exporter(name: str) -> Any:
     exporter = _load(name)()
     if name == _QUICK:
         # By name, since it needs the exporter's HTTP client.
-        bounding: Any = importlib.import_module("sidecall.features.telemetry.whole_timeout")
+        bounding: Any = importlib.import_module("sidecall.features.telemetry.request_timeout")
         bounding.bound_requests(exporter)
     return exporter
 

@@ -14,7 +14,7 @@ from uuid_utils import uuid7
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.filters import Attribute, list_attributes
 from sidecall.features.vector_stores.index import cut_text, strip_ending, write_piece_words
-from sidecall.features.vector_stores.kept import (
+from sidecall.features.vector_stores.records import (
     Cut,
     KeptFile,
     Member,
@@ -28,7 +28,7 @@ from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.file_errors import FileBusy, InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import Database, Row
-from sidecall.storage.late_steps import LateSteps
+from sidecall.storage.outage import LateSteps
 
 LONGEST_NAME = 255
 

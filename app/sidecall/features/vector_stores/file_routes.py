@@ -9,8 +9,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.routes import SAFE
 from sidecall.features.server_parts import PartsDep
-from sidecall.features.vector_stores.kept import ListOrder, PageRequest
-from sidecall.features.vector_stores.shown import DeletedUpload, FilePurpose, UploadedFile, UploadedFileListing
+from sidecall.features.vector_stores.openai_shapes import DeletedUpload, FilePurpose, UploadedFile, UploadedFileListing
+from sidecall.features.vector_stores.records import ListOrder, PageRequest
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.workspaces.forms import read_form
 from sidecall.kernel.core.errors import InvalidParameter
@@ -19,8 +19,8 @@ from sidecall.kernel.http.events import InPieces
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.http.problems import Problem
+from sidecall.kernel.rest.listings import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import has
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -14,9 +14,9 @@ from sidecall.features.vector_stores.filters import (
     is_attribute,
     name_kind,
 )
-from sidecall.features.vector_stores.finding import Weights
-from sidecall.features.vector_stores.kept import Cut
-from sidecall.features.vector_stores.shown import NUMBER, StaticSizes
+from sidecall.features.vector_stores.openai_shapes import NUMBER, StaticSizes
+from sidecall.features.vector_stores.passage_search import Weights
+from sidecall.features.vector_stores.records import Cut
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import Bounds, read_json
 from sidecall.kernel.rest.body_errors import format_errors, list_errors

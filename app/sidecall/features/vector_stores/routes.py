@@ -15,8 +15,7 @@ from sidecall.features.vector_stores.forms import (
     choose_cut,
     read_model,
 )
-from sidecall.features.vector_stores.kept import Member
-from sidecall.features.vector_stores.shown import (
+from sidecall.features.vector_stores.openai_shapes import (
     DeletedVectorStore,
     DeletedVectorStoreFile,
     VectorStore,
@@ -25,6 +24,7 @@ from sidecall.features.vector_stores.shown import (
     VectorStoreListing,
     VectorStoreSearchResults,
 )
+from sidecall.features.vector_stores.records import Member
 from sidecall.kernel.core.errors import InvalidParameter, ToolException
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters

@@ -29,8 +29,8 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, is_readable, refuse_unknown_parameters
 from sidecall.kernel.ports.file_errors import UnknownWorkspace
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
+from sidecall.kernel.rest.listings import has
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
-from sidecall.kernel.rest.parts import has
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -151,7 +151,7 @@ SERVER = Pool("server", 4)
 
 
 # The Invocation that this code works for, or None. Context variables reach the threads and tasks that a tool starts.
-# Its type is said in `kernel/core/current.py`: what an Invocation has waits here, too.
+# Its type is said in `kernel/core/origin.py`: what an Invocation has waits here, too.
 CALL: ContextVar[Any] = ContextVar("sidecall_call", default=None)
 #: Of work that is not done for one caller alone.
 NOBODY: CallerKey = ("", "")

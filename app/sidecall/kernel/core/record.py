@@ -26,6 +26,9 @@ _SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "
 # Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
+# Names of recorded headers are in lower case.
+_NAMED = HEADER.lower()
+
 
 class CallNotRecorded(SidecallError):
     """The call cannot be run from its record."""
@@ -144,7 +147,7 @@ class CallRecord(BaseModel, defer_build=True):
     @property
     def origin(self) -> CallOrigin:
         """What the call belongs to."""
-        is_named = FIELD in self.context or HEADER in self.headers
+        is_named = FIELD in self.context or _NAMED in self.headers  # Past most calls, which name none.
         named = name_conversation(self.headers, self.context) if is_named else None
         return CallOrigin(named, self.trace_id, self.request_id)
 

@@ -16,7 +16,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import find_original, make_shown
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside
-from sidecall.kernel.schema.infinite import INFERRED
+from sidecall.kernel.schema.infinite_numbers import INFERRED
 
 
 def has_callbacks(tool: CompiledTool) -> bool:

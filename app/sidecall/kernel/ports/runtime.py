@@ -19,8 +19,8 @@ from sidecall.kernel.core.errors import MissingContext, ToolExecutionError
 from sidecall.kernel.core.injection import FromFunction, Supply
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.ports.conversation import is_message_like, revive_messages
 from sidecall.kernel.ports.run_manager import AsyncCallbackManagerForToolRun, CallbackManager, CallbackManagerForToolRun
+from sidecall.kernel.ports.state_messages import is_message_like, revive_messages
 from sidecall.kernel.ports.tenant_store import Store
 from sidecall.kernel.ports.workspaces import name_conversation
 

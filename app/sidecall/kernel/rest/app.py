@@ -26,7 +26,8 @@ from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
-from sidecall.kernel.rest.parts import Listings, Parts
+from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
 from sidecall.kernel.rest.routes.health import make_probes
 from sidecall.kernel.rest.shortcuts import make_shortcuts

@@ -19,7 +19,8 @@ from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.rest.answers import begin_answer
-from sidecall.kernel.rest.parts import Listing, Parts
+from sidecall.kernel.rest.listings import Listing
+from sidecall.kernel.rest.parts import Parts
 from sidecall.later import Later
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
-from sidecall.kernel.schema.whole import to_integer
+from sidecall.kernel.schema.whole_numbers import to_integer
 from sidecall.later import Later
 
 if TYPE_CHECKING:

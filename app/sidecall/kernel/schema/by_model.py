@@ -18,7 +18,7 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
-from sidecall.kernel.schema.infinite import refuse_infinite, takes_numbers
+from sidecall.kernel.schema.infinite_numbers import refuse_infinite, takes_numbers
 from sidecall.kernel.schema.references import inline_references, list_schemas
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.later import Later

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.joined import join, join_all
+from sidecall.kernel.schema.all_of import join, join_all
 from sidecall.kernel.schema.references import ANNOTATIONS
 
 # What the names of formats mean, with an example that every one of our validators takes.

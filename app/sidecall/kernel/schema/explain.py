@@ -20,7 +20,7 @@ from sidecall.kernel.schema.repair.entries import (
 )
 from sidecall.kernel.schema.repair.fitting import has_fitting_type
 from sidecall.kernel.schema.repair.validation_errors import ABSENT, Site, ValidationErrors, find_inner, locate
-from sidecall.kernel.schema.whole import OF_KEYS
+from sidecall.kernel.schema.whole_numbers import OF_KEYS
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.
 _MESSAGES: dict[str, Callable[[dict[str, Any]], str]] = {

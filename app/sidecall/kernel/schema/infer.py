@@ -24,7 +24,7 @@ from pydantic.fields import FieldInfo
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
 from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema, render_schema
-from sidecall.kernel.schema.infinite import INFERRED
+from sidecall.kernel.schema.infinite_numbers import INFERRED
 from sidecall.kernel.schema.injections import rebuild_annotation
 from sidecall.kernel.schema.signature import is_builtin, is_resolved
 

@@ -15,7 +15,7 @@ from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.unknown_keys import UnknownKey, find_unknown_keys
 from sidecall.kernel.schema.repair.validation_errors import Site, locate
 from sidecall.kernel.schema.repair.values import find_nulls
-from sidecall.kernel.schema.whole import OF_KEYS, reduce_to_data
+from sidecall.kernel.schema.whole_numbers import OF_KEYS, reduce_to_data
 
 # What pydantic says of a name that there is no field for.
 _UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))

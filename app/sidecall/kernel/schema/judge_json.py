@@ -10,8 +10,8 @@ from typing import Any
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.all_of import join_all
 from sidecall.kernel.schema.describe import list_needed
-from sidecall.kernel.schema.joined import join_all
 from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
 from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
@@ -21,7 +21,7 @@ from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.repair.validation_errors import Site, find_inner
 from sidecall.kernel.schema.repair.values import find_nulls
-from sidecall.kernel.schema.whole import drop_member, make_integers
+from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
 
 
 def compile_validator(schema: Schema, **options: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
 from sidecall.storage.migrate import Migration
-from sidecall.storage.outage_log import OutageLog
+from sidecall.storage.outage import OutageLog
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.group_commit import Gathering
-from sidecall.storage.outage_log import OutageLog
+from sidecall.storage.outage import OutageLog
 from sidecall.storage.sqlite.file import StoreChanged
 from sidecall.storage.sqlite.opened_file import ReadSource
 from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole

@@ -11,7 +11,7 @@ from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
 from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.features.credentials.oauth.providers import read_providers
-from sidecall.features.credentials.oauth.stored import StoredToken, TokenStore
+from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import OAuthSignIn, TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.sealing import Sealer

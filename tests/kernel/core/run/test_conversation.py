@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
-from sidecall.kernel.ports.conversation import revive_messages
+from sidecall.kernel.ports.state_messages import revive_messages
 
 
 @pytest.mark.parametrize(

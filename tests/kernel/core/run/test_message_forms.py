@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 import sidecall
 from sidecall import AgentState, AnyMessage, BaseMessage, MessagesState
-from sidecall.kernel.ports.conversation import revive_messages
+from sidecall.kernel.ports.state_messages import revive_messages
 
 CALL = {"name": "f", "args": {"q": 1}, "id": "1", "type": "tool_call"}
 OPENAI_CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"q": 1}'}}

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import pytest
 
-from sidecall.kernel.pipeline.execution.bounded import DeadlinePassed
+from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
 from sidecall.kernel.pipeline.execution.first_step import within
 from tests.kernel.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
 from tests.kit.virtual_time import outcome, running

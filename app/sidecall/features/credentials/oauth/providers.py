@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.outgoing.names import names_host
+from sidecall.outgoing.host_names import names_host
 
 # RFC 6749 demands it; loopback cannot be read by others.
 _SAFE = re.compile(

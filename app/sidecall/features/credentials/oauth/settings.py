@@ -10,9 +10,9 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.credentials.oauth import providers as _providers
-    from sidecall.outgoing import names as _names
+    from sidecall.outgoing import host_names as _names
 else:
-    _names = Later("sidecall.outgoing.names")
+    _names = Later("sidecall.outgoing.host_names")
     _providers = Later("sidecall.features.credentials.oauth.providers")
 
 

@@ -13,7 +13,7 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows, SignInUrls
 from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
 from sidecall.features.credentials.oauth.providers import ProviderSettings
-from sidecall.features.credentials.oauth.stored import KeptToken, StoredToken, TokenStore
+from sidecall.features.credentials.oauth.token_store import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import Seal, SealedSecrets

@@ -10,13 +10,13 @@ from sidecall.kernel.core.invocation import Invocation, Release, open_cost
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import read_http_exception, read_refusal, read_store_unavailable
 from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.pipeline.execution.bounded import DeadlinePassed
+from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
 from sidecall.kernel.pipeline.execution.first_step import FirstSteps, is_late, make_timeout, seconds_left
 from sidecall.kernel.pipeline.hooks import is_cancelled
 from sidecall.later import Later
 
 # Which only tools that may be tried again need.
-attempts = Later("sidecall.kernel.pipeline.execution.attempts")
+attempts = Later("sidecall.kernel.pipeline.execution.retry")
 
 
 class Execute:

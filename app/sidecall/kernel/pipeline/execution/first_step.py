@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.pipeline.execution.bounded import Abandon, Bounded, CurrentTask, Interruptible, Waiter, take_back
+from sidecall.kernel.pipeline.execution.deadline import Abandon, Bounded, CurrentTask, Interruptible, Waiter, take_back
 
 T = TypeVar("T")
 

@@ -16,7 +16,12 @@ from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.sandbox_status import SandboxStatus, show_sandbox
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.choice import (
+from sidecall.kernel.rest.examples import LISTING
+from sidecall.kernel.rest.listings import Listing, make_listing
+from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.kernel.rest.parts import Parts, PartsDep
+from sidecall.kernel.rest.shortcuts import ShownContextDep
+from sidecall.kernel.rest.tool_selection import (
     Format,
     Hosted,
     Names,
@@ -28,10 +33,6 @@ from sidecall.kernel.rest.choice import (
     read_stretch,
     write_page,
 )
-from sidecall.kernel.rest.examples import LISTING
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.parts import Listing, Parts, PartsDep, make_listing
-from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.injected import InjectedParameter, describe_injected

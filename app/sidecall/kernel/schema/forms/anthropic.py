@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.forms.joined import list_values
+from sidecall.kernel.schema.forms.merging import list_values
 from sidecall.kernel.schema.forms.strict import arrange, find_strict_obstacles, merge_all_of, say_instead
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children, walk
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.forms.joined import list_values
+from sidecall.kernel.schema.forms.merging import list_values
 
 # A longer clause is cut: descriptions have a limit, and models ignore long ones.
 _MAX_CLAUSE = 600

@@ -6,7 +6,7 @@ from typing import Any
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
 from sidecall.kernel.schema.describe import write_literal
-from sidecall.kernel.schema.forms.joined import list_values, meet
+from sidecall.kernel.schema.forms.merging import list_values, meet
 from sidecall.kernel.schema.forms.one_object import join_root
 
 # What only describes: of an option it stays with the option, of the whole with the whole.

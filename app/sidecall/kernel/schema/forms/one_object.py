@@ -16,7 +16,7 @@ from sidecall.kernel.schema.forms.choice_words import (
     describe_not,
     write_clauses,
 )
-from sidecall.kernel.schema.forms.joined import list_values, meet, meet_known, takes_null, unite
+from sidecall.kernel.schema.forms.merging import list_values, meet, meet_known, takes_null, unite
 from sidecall.kernel.schema.references import ANNOTATIONS, inline_references, list_schemas, map_children
 
 # What a root has for several schemas to hold, or one of several.

@@ -5,8 +5,8 @@ from typing import Any
 
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.schema.all_of import join, join_all
 from sidecall.kernel.schema.describe import add_article, describe, join_choices, limit_items, list_needed
-from sidecall.kernel.schema.joined import join, join_all
 from sidecall.kernel.schema.repair.entries import (
     Path,
     list_members,

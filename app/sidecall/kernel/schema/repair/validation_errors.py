@@ -21,7 +21,7 @@ from sidecall.kernel.schema.repair.entries import (
     suggest,
 )
 from sidecall.kernel.schema.repair.fitting import has_fitting_type, is_listed, keeps_bounds
-from sidecall.kernel.schema.whole import OF_KEYS
+from sidecall.kernel.schema.whole_numbers import OF_KEYS
 from sidecall.kernel.suggest.fuzzy_match import find_same
 
 # Values that are looked at; members of unions within unions multiply.

@@ -13,7 +13,7 @@ from sidecall.kernel.schema.repair.fitting import FALSE, TRUE, read_number
 from sidecall.kernel.schema.repair.text import read_container
 from sidecall.kernel.schema.repair.unknown_keys import Notes
 from sidecall.kernel.schema.repair.validation_errors import ABSENT, Site, ValidationErrors
-from sidecall.kernel.schema.whole import drop_member, is_free, replace_member, to_integer
+from sidecall.kernel.schema.whole_numbers import drop_member, is_free, replace_member, to_integer
 from sidecall.kernel.suggest.fuzzy_match import find_same
 
 _NULLS = frozenset(("null", "none"))

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from pydantic_core import to_jsonable_python
 
+from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.core.context import Caller, EventListener
 from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.invocation import Invocation
@@ -31,7 +32,6 @@ from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.process.questions import decode_body, decode_item, encode_body, encode_value, read_reply
 from sidecall.kernel.executors.process.request import read_request
 from sidecall.kernel.executors.results import complete, drain
-from sidecall.kernel.executors.steady_loop import run_steadily
 from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search

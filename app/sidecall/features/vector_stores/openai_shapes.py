@@ -6,7 +6,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from sidecall.features.vector_stores.kept import KeptFile, KeptStore, Member, MemberStatus
+from sidecall.features.vector_stores.records import KeptFile, KeptStore, Member, MemberStatus
 from sidecall.kernel.ports.passages import FilePassage
 
 T = TypeVar("T", bound=BaseModel)

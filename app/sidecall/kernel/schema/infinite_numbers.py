@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.references import list_schemas
-from sidecall.kernel.schema.whole import OF_KEYS, Loc, list_schemas_at
+from sidecall.kernel.schema.whole_numbers import OF_KEYS, Loc, list_schemas_at
 
 # What the models that are made of signatures are called.
 INFERRED = "Arguments"

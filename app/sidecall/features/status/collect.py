@@ -8,8 +8,7 @@ from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.recovery import JobLoad
 from sidecall.features.ledger.ledger import StoreKind
 from sidecall.features.mcp_client.upstream import Upstream
-from sidecall.features.status.operation import Operation
-from sidecall.features.status.shown import (
+from sidecall.features.status.models import (
     ExecutorStatus,
     HistoryStatus,
     McpServerStatus,
@@ -20,6 +19,7 @@ from sidecall.features.status.shown import (
     ToolStatus,
     WorkspacesStatus,
 )
+from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import estimate_ms
 from sidecall.features.telemetry.writer import count_dropped
