@@ -219,6 +219,10 @@ async def _count(**args: Any) -> str:
     return str(sum(len(it) for it in args.values()))
 
 
+async def _count_nested(**args: Any) -> str:
+    return str(len(args))
+
+
 _FORMS = [
     {
         "type": "object",
@@ -252,6 +256,16 @@ fit = StructuredTool.from_function(
             "nested": {"type": "array", "items": {"type": "array", "uniqueItems": True, "items": {"oneOf": _FORMS}}},
             "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
             "keys": {"type": "object", "propertyNames": _PATTERN},
+        },
+    },
+)
+fit_nested = StructuredTool.from_function(
+    coroutine=_count_nested,
+    name="fit_nested",
+    description="Count what fits a schema that leads back to itself.",
+    args_schema={
+        "type": "object",
+        "properties": {
             "value": {"$ref": "#/$defs/Value"},
             "names": {"type": "array", "items": {"format": "idn-hostname"}},
             "pattern": {"type": "string", "format": "regex"},
