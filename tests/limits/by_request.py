@@ -26,7 +26,7 @@ from sidecall.kernel.http.events import Events
 from sidecall.kernel.rest.listings import Listings, make_listing
 from sidecall.server.parsing import complete_scope
 from tests.kit.clients import MakeClient, send_together
-from tests.limits.offered import ask, attach, bill, echo, note, repeat, wait
+from tests.limits.offered import ask, attach, bill, compute, echo, note, repeat, wait
 
 Provoke = Callable[[MakeClient], Awaitable[str]]
 
@@ -126,6 +126,13 @@ async def _fields(make_client: MakeClient) -> str:
     answer = await post(await make_client(note), call("note", names=[{}] * 200))
     errors = answer.json()["response_metadata"]["error"]["errors"]
     return "left out" if len(errors) == 100 else str(len(errors))
+
+
+async def _choices(make_client: MakeClient) -> str:
+    value: Any = 1
+    for _ in range(30):
+        value = {"left": value}
+    return say(await post(await make_client(compute), call("compute", value=value)))
 
 
 async def _content(make_client: MakeClient) -> str:
@@ -290,6 +297,7 @@ BY_REQUEST: dict[str, Provoke] = {
     "characters of an unknown tool's name that are said back": _unknown_name,
     "names of tools in metrics": _labels,
     "wrong fields that a model is told of": _fields,
+    "ways to read arguments whose parts may be one of several things within each other": _choices,
     "bytes of an answer that a model reads": _content,
     "bytes of an artifact, as JSON": _artifact,
     "bytes of the answers of a batch, together": _artifacts,

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Annotated
 
+from pydantic import BaseModel
+
 from sidecall import Cache, InjectedStore, Store, tool
 
 
@@ -60,3 +62,21 @@ async def note(names: list[str], store: Annotated[Store, InjectedStore]) -> str:
 def hoard() -> int:
     """Take more memory than there is."""
     return len(b"x" * 2_000_000_000)
+
+
+class Sum(BaseModel):
+    """A sum, or something of the same form."""
+
+    left: "Sum | Product | int"
+
+
+class Product(BaseModel):
+    """A product, or something of the same form."""
+
+    left: "Sum | Product | int"
+
+
+@tool
+async def compute(value: Sum | Product) -> str:
+    """Compute what is within each other."""
+    return "computed"

@@ -1,10 +1,11 @@
 """Tools whose arguments, state and results are each one of many things."""
 
+import re
 from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Union
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import AnyUrl, BaseModel, Field, create_model
 
 from sidecall import InjectedState, StructuredTool, ToolContext, tool
 
@@ -142,8 +143,84 @@ def return_named(count: int) -> dict[date, Heron | Fern | Color]:
     return {date.fromordinal(it + 1): Heron(kind="heron", legs=it) for it in range(count)}
 
 
+class Sum(BaseModel):
+    """A sum of what is either of two things again."""
+
+    op: Literal["sum"]
+    left: "Sum | Product | int"
+    right: "Sum | Product | int"
+
+
+class Product(BaseModel):
+    """The same as a product."""
+
+    op: Literal["product"]
+    left: "Sum | Product | int"
+    right: "Sum | Product | int"
+
+
+@tool
+async def choose_nested(value: Sum | Product | int) -> str:
+    """Compute what is within each other.
+
+    Args:
+        value: What.
+    """
+    return str(value)[:10]
+
+
+@tool
+async def choose_nested_state(value: Annotated[Sum | Product | int, InjectedState("value")]) -> str:
+    """Compute what the program sends."""
+    return str(value)[:10]
+
+
+@tool
+async def return_nested(value: Any) -> Sum | Product | int:
+    """Return what comes.
+
+    Args:
+        value: What.
+    """
+    return value  # type: ignore[no-any-return]
+
+
+@tool
+async def differ_by_hash(numbers: set[int]) -> int:
+    """Count different numbers.
+
+    Args:
+        numbers: Which.
+    """
+    return len(numbers)
+
+
+@tool
+async def read_pattern(pattern: re.Pattern[str]) -> int:
+    """Measure a pattern.
+
+    Args:
+        pattern: Which.
+    """
+    return len(pattern.pattern)
+
+
+@tool
+async def read_address(address: AnyUrl) -> int:
+    """Measure an address.
+
+    Args:
+        address: Which.
+    """
+    return len(str(address))
+
+
 async def _count(**args: Any) -> str:
     return str(sum(len(it) for it in args.values()))
+
+
+async def _count_nested(**args: Any) -> str:
+    return str(len(args))
 
 
 _FORMS = [
@@ -154,6 +231,17 @@ _FORMS = [
     }
     for it in range(_KINDS)
 ]
+
+
+def _nest(op: str) -> dict[str, Any]:
+    value = {"$ref": "#/$defs/Value"}
+    return {
+        "type": "object",
+        "properties": {"op": {"const": op}, "left": value, "right": value},
+        "required": ["op", "left", "right"],
+    }
+
+
 _PATTERN = {"type": "string", "pattern": "^(a|b|ab)*$"}
 fit = StructuredTool.from_function(
     coroutine=_count,
@@ -168,6 +256,24 @@ fit = StructuredTool.from_function(
             "nested": {"type": "array", "items": {"type": "array", "uniqueItems": True, "items": {"oneOf": _FORMS}}},
             "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
             "keys": {"type": "object", "propertyNames": _PATTERN},
+        },
+    },
+)
+fit_nested = StructuredTool.from_function(
+    coroutine=_count_nested,
+    name="fit_nested",
+    description="Count what fits a schema that leads back to itself.",
+    args_schema={
+        "type": "object",
+        "properties": {
+            "value": {"$ref": "#/$defs/Value"},
+            "names": {"type": "array", "items": {"format": "idn-hostname"}},
+            "pattern": {"type": "string", "format": "regex"},
+        },
+        "$defs": {
+            "Value": {"anyOf": [{"$ref": "#/$defs/Sum"}, {"$ref": "#/$defs/Product"}, {"type": "integer"}]},
+            "Sum": _nest("sum"),
+            "Product": _nest("product"),
         },
     },
 )

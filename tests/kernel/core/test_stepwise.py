@@ -186,3 +186,65 @@ def test_others_have_their_turn_after_each_member(monkeypatch: pytest.MonkeyPatc
     validate(validator, {"values": [1] * 500, "row": [1.0] * 500}, None)
 
     assert len(turns) == 1_000
+
+
+class _Sum(BaseModel):
+    op: Literal["sum"]
+    left: "_Sum | _Product | int | date"
+    right: "_Sum | _Product | int"
+
+
+class _Product(BaseModel):
+    op: Literal["product"]
+    left: "_Sum | _Product | int | date"
+    right: "_Sum | _Product | int"
+
+
+class _Nested(BaseModel):
+    value: _Sum | _Product | dict[str, _Sum | int] | list[_Product | str] | None
+
+
+_NESTED = [StepwiseValidator(_Nested.__pydantic_core_schema__), _Nested.__pydantic_validator__]
+
+
+def _nest(levels: int, leaf: Any) -> Any:
+    return {"op": "sum", "left": _nest(levels - 1, leaf), "right": 1} if levels else leaf
+
+
+@pytest.mark.parametrize("leaf", [1, "2026-01-01", "x", None, 1.5], ids=str)
+@pytest.mark.parametrize("validate", _WAYS, ids=["python", "json"])
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: {"a": it}, lambda it: [it]], ids=["", "named", "listed"])
+def test_the_same_is_made_and_told_of_choices_that_lead_back(leaf: Any, validate: _Validate, wrap: Any) -> None:
+    """A few levels are as before."""
+    stepwise_told, plain = (_tell(validate, it, {"value": wrap(_nest(3, leaf))}, None) for it in _NESTED)
+
+    assert stepwise_told == plain
+
+
+@pytest.mark.parametrize("leaf", [1, "x"], ids=["fits", "does not fit"])
+@pytest.mark.parametrize("validate", _WAYS, ids=["python", "json"])
+def test_choices_that_multiply_are_given_up(leaf: Any, validate: _Validate) -> None:
+    """Pydantic would look at the innermost value of 60 levels 2 ** 60 times."""
+    with pytest.raises(ValidationError) as caught:
+        validate(_NESTED[0], {"value": _nest(60, leaf)}, None)
+
+    assert [error["type"] for error in caught.value.errors()] == ["too_many_choices"]
+
+
+def test_values_beside_each_other_are_not_given_up() -> None:
+    """Choices are looked at once for each of them."""
+    with pytest.raises(ValidationError) as caught:
+        _NESTED[0].validate_python({"value": ["x"] * 10_000 + [{"op": "none"}] * 10_000})
+
+    assert "too_many_choices" not in [error["type"] for error in caught.value.errors()]
+
+
+def test_members_that_cost_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of one hash are compared with all before them."""
+    monkeypatch.setattr(stepwise, "_MOST_SECONDS", -1.0)
+    given = {"numbers": [number * (2**61 - 1) for number in range(1, 500)]}
+
+    with pytest.raises(ValidationError) as caught:
+        StepwiseValidator(_All.__pydantic_core_schema__).validate_python(given)
+
+    assert [error["type"] for error in caught.value.errors()] == ["too_long"]

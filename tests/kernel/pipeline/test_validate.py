@@ -4,11 +4,12 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import threading
 import uuid
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from typing_extensions import TypedDict
 
 from sidecall import BaseTool, InjectedToolArg, tool
@@ -133,3 +134,21 @@ async def test_a_value_arrives_as_the_annotated_type(
 
     assert offered.compiled.args_schema.json_schema["properties"] == {"x": schema}
     assert message.content == arrives
+
+
+def _name_thread(value: str) -> str:
+    return f"{threading.current_thread().name.rpartition('_')[0]} {len(value)}"
+
+
+@tool
+async def read_text(text: Annotated[str, AfterValidator(_name_thread)]) -> str:
+    """Say in which thread a text was read, and how long it is."""
+    return text
+
+
+@pytest.mark.parametrize(("length", "expected"), [(60_000, " 60000"), (70_000, "sidecall-arguments 70000")])
+async def test_long_texts_are_read_in_a_thread(length: int, expected: str) -> None:
+    """Some types, such as patterns, take seconds for them."""
+    message = await run(read_text, {"text": "x" * length})
+
+    assert message.content == expected

@@ -34,6 +34,17 @@ def _edit(values: Any) -> Any:
     return ask
 
 
+def _send_state(value: Any) -> Any:
+    return send({"name": "choose_nested_state", "args": {}, "id": "1", "state": {"value": value}})
+
+
+def _nest(levels: int, leaf: Any) -> Any:
+    """Return a tree of which each part may be a sum or a product."""
+    return {"op": "product", "left": _nest(levels - 1, leaf), "right": 1} if levels else leaf
+
+
+_SAME_HASH = [number * (2**61 - 1) for number in range(1, 30_000)]
+_ADDRESS = "http://" + "\u00e9." * 590_000
 _MODELS = [
     Case("values of 30 kinds", "16,000", call("choose_wide", {"values": _RIGHT})),
     Case("values of none of 30 kinds", "16,000", call("choose_wide", {"values": _NONE})),
@@ -91,4 +102,20 @@ _RESULTS = [
     Case("the same over MCP", "60,000", ask_over_mcp("tools/call", name="return_things", arguments={"count": 60_000})),
     Case("models by days", "60,000", call("return_named", {"count": 60_000})),
 ]
-CASES = [*_MODELS, *_SCHEMAS, *_RESULTS]
+_NESTED = [
+    Case("choices within each other", "60 levels", call("choose_nested", {"value": _nest(60, 1)})),
+    Case("the same, that do not fit", "60 levels", call("choose_nested", {"value": _nest(60, "x")})),
+    Case("a few levels of them", "11 levels", call("choose_nested", {"value": _nest(11, 1)})),
+    Case("few of them that do not fit", "11 levels", call("choose_nested", {"value": _nest(11, "x")})),
+    Case("the same by a schema", "60 levels", call("fit_nested", {"value": _nest(60, 1)})),
+    Case("the same, that do not fit", "60 levels", call("fit_nested", {"value": _nest(60, "x")})),
+    Case("few of them by a schema", "6 levels", call("fit_nested", {"value": _nest(6, "x")})),
+    Case("the same as a state", "60 levels", _send_state(_nest(60, "x"))),
+    Case("the same as a result", "60 levels", call("return_nested", {"value": _nest(60, "x")})),
+    Case("numbers of one hash", "30,000", call("differ_by_hash", {"numbers": _SAME_HASH})),
+    Case("a long pattern", "4 MB", call("read_pattern", {"pattern": "a" * 4_100_000})),
+    Case("a long address", "4 MB", call("read_address", {"address": _ADDRESS})),
+    Case("a long name of a host", "4 MB", call("fit_nested", {"names": ["\u00e9." * 590_000]})),
+    Case("a long pattern by a schema", "4 MB", call("fit_nested", {"pattern": "(" * 4_100_000})),
+]
+CASES = [*_MODELS, *_SCHEMAS, *_RESULTS, *_NESTED]

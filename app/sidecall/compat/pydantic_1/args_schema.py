@@ -13,6 +13,7 @@ from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
+from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
 from sidecall.kernel.schema.judge import ModelJudge
 from sidecall.kernel.schema.references import inline_references, map_children
@@ -32,11 +33,8 @@ class V1ArgsSchema:
     reserved: frozenset[str]
     drops_unknown: bool
     guards: int = DEEPEST
-
-    @property
-    def most_at_once(self) -> int:
-        """How many values are validated without others having a turn."""
-        return MOST_CHOSEN
+    # How many values are validated without others having a turn.
+    most_at_once: int = MOST_CHOSEN
 
     def in_steps(self) -> "V1ArgsSchema":
         """Return a copy that validates in steps, between which other threads may run."""
@@ -123,6 +121,7 @@ def make_v1_args_schema(where: str, model: Any, hidden: frozenset[str], *, drops
         model=model,
         json_schema=json_schema,
         flat=flat,
+        most_at_once=choose_most_at_once(flat, MOST_CHOSEN),
         closed={key: flat[key] for key in flat if key != "additionalProperties"} if drops_unknown else flat,
         accepted=frozenset(name for field in visible for name in names[field]),
         hidden={field: names[field][0] for field in hidden},

@@ -3,12 +3,14 @@
 pydantic-core holds the interpreter's lock until it is done, with an error for each member of each union that a value
 does not fit: half a second for what one call may bring. Here it calls back after each member of a list or object, where
 the interpreter changes threads, and once enough members of a list or object are wrong, it takes the others for right:
-the list or object is refused in any case.
+the list or object is refused in any case. It also calls back after each look at a union, and gives up after too many:
+where members of a union hold that union again, each level multiplies them.
 """
 
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import lru_cache
+from time import thread_time
 from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -19,10 +21,23 @@ from sidecall.kernel.json_data.bulk import is_long
 
 # How many values are validated while all others wait, where each may be one of several things.
 MOST_CHOSEN = 1_000
+# The same where a choice may lead back to itself.
+_MOST_NESTED = 2
 
 # How many errors are collected in one list or object, and how many in all before each may have one only.
 _MOST_EACH = MOST_FIELDS + 1
 _MOST = 10 * _MOST_EACH
+# How often unions are looked at in one value, beside once for each part of it. A failure has errors of all members and
+# counts as so many. More errors than this are not told in any case.
+_MOST_LOOKS, _A_FAILURE, _MOST_ERRORS = 20_000, 20, 10_000
+_MOST_PARTS = 200_000
+# For how many seconds of a processor a value is validated, which are asked for rarely.
+_MOST_SECONDS, _RARELY = 3.0, 0xFF
+TOO_MANY_CHOICES = (
+    "There are too many ways to read this, since its parts may be one of several things within each other. Send"
+    " something with fewer levels"
+)
+_TOO_LONG = "This takes too long to check. Send less of it"
 # Marks what is not pydantic's own in the places and among the types of errors.
 _MARK = "\0sidecall"
 _STOP = "sidecall_stop"
@@ -43,11 +58,28 @@ _OTHERS = frozenset("metadata serialization default expected members config cls 
 class _Count:
     """Members of the lists and objects of one value that do not fit."""
 
-    __slots__ = ("all", "each")
+    __slots__ = ("all", "each", "ends", "looks", "most_looks", "passed", "value")
 
-    def __init__(self, places: int) -> None:
+    def __init__(self, places: int, value: Any) -> None:
+        self.value = value
         self.each = [0] * places
-        self.all = 0
+        self.all = self.looks = self.passed = 0
+        self.most_looks = _MOST_LOOKS
+        self.ends = thread_time() + _MOST_SECONDS
+
+    def look(self, weight: int) -> None:
+        """Count a look at a union."""
+        self.looks += weight
+        if self.looks > self.most_looks:
+            self.most_looks = _MOST_LOOKS + _A_FAILURE * _count_parts(self.value)
+            if self.looks > self.most_looks:
+                raise _TooMuchError("too_many_choices", TOO_MANY_CHOICES)
+
+    def rest(self) -> None:
+        """Count a member, and give up where members cost too much, such as numbers whose hashes are the same."""
+        self.passed += 1
+        if not self.passed & _RARELY and thread_time() > self.ends:
+            raise _TooMuchError("too_long", _TOO_LONG)
 
     def takes(self, place: int) -> bool:
         """Count a member that does not fit; return whether its error is collected."""
@@ -60,6 +92,10 @@ class _Count:
 
 
 _COUNT: ContextVar[_Count] = ContextVar("sidecall_misfits")
+
+
+class _TooMuchError(Exception):
+    """Ends a validation; pydantic lets it through."""
 
 
 class StepwiseValidator:
@@ -83,11 +119,15 @@ class StepwiseValidator:
         return self._validate(self._validator.validate_json, "json", text, extra)
 
     def _validate(self, validate: Callable[..., Any], kind: Literal["python", "json"], value: Any, extra: Any) -> Any:
-        token = _COUNT.set(_Count(self._places))
+        token = _COUNT.set(_Count(self._places, value))
         try:
             return validate(value, extra=extra)
+        except _TooMuchError as error:
+            lines = [_make_line(*error.args)]
+            raise ValidationError.from_exception_data(self._validator.title, lines, kind) from None
         except ValidationError as error:
-            lines = list(_list_own(error))
+            is_much = error.error_count() > _MOST_ERRORS
+            lines = [_make_line("too_many_choices", TOO_MANY_CHOICES)] if is_much else list(_list_own(error))
             raise ValidationError.from_exception_data(error.title, lines, kind) from None
         finally:
             _COUNT.reset(token)
@@ -99,6 +139,8 @@ class StepwiseValidator:
         if not isinstance(schema, dict):
             return schema
         made = {key: it if key in _OTHERS else self._open(it) for key, it in schema.items()}
+        if made.get("type") == "union":
+            return _call_back(made, _look, _fail)
         members = [key for key in _MEMBERS.get(str(made.get("type")), ()) if made.get(key) is not None]
         return self._count_members(made, members) if members else made
 
@@ -115,25 +157,61 @@ class StepwiseValidator:
             raise PydanticCustomError(_STOP, _STOP)
 
         def watch(member: Any) -> Any:
-            done = core_schema.no_info_after_validator_function(_pass, member)
-            return _try(done, core_schema.no_info_plain_validator_function(count))
+            return _call_back(member, _pass, count)
 
         for key in members:
             inner = schema[key]
             schema[key] = [watch(it) for it in inner] if isinstance(inner, list) else watch(inner)
-        name = schema.pop("ref", None)
-        made = _try(schema, core_schema.no_info_plain_validator_function(end))
-        return made if name is None else {**made, "ref": name}
+        return _call_back(schema, None, end)
 
 
 def _pass(value: Any) -> Any:
     """Return a member that fits; on the way the interpreter may change threads."""
+    _COUNT.get().rest()
     return value
+
+
+def _look(value: Any) -> Any:
+    """Return what fits a union."""
+    _COUNT.get().look(1)
+    return value
+
+
+def _fail(_: Any) -> None:
+    """Refuse what fits no member of a union."""
+    _COUNT.get().look(_A_FAILURE)
+    raise PydanticCustomError(_STOP, _STOP)
+
+
+def _call_back(schema: Any, fits: Callable[[Any], Any] | None, fails: Callable[[Any], None]) -> Any:
+    """Make a schema that calls back where another one fits, or does not, and changes nothing else."""
+    name = schema.get("ref") if isinstance(schema, dict) and "schema_ref" not in schema else None
+    inner = {key: it for key, it in schema.items() if key != "ref"} if name is not None else schema
+    done = inner if fits is None else core_schema.no_info_after_validator_function(fits, inner)
+    made = _try(done, core_schema.no_info_plain_validator_function(fails))
+    return made if name is None else {**made, "ref": name}
 
 
 def _try(first: Any, otherwise: Any) -> dict[str, Any]:
     """Make a schema that calls back where another does not fit, and changes nothing where it does."""
     return {**core_schema.union_schema([(first, _MARK), (otherwise, _MARK)], mode="left_to_right")}
+
+
+def _make_line(kind: Any, said: Any) -> InitErrorDetails:
+    return InitErrorDetails(type=PydanticCustomError(kind, said), loc=(), input=None)
+
+
+def _count_parts(value: Any) -> int:
+    """Count the values in JSON data, as far as one call may bring, or at least as many in its text."""
+    if isinstance(value, bytes):
+        return sum(map(value.count, (b",", b"[", b"{")))
+    parts, pending = 0, [value]
+    while pending and parts < _MOST_PARTS:
+        inside = pending.pop()
+        if isinstance(inside, dict | list | tuple):
+            parts += len(inside)
+            pending.extend(inside.values() if isinstance(inside, dict) else inside)
+    return parts
 
 
 _KNOWN = frozenset(get_args(core_schema.ErrorType))
@@ -158,7 +236,9 @@ def validate(adapter: TypeAdapter[Any], value: Any) -> Any:
     Raises:
         ValidationError: It does not fit.
     """
-    if is_long(value, MOST_CHOSEN):
+    # Definitions are there where a type refers to itself.
+    most = _MOST_NESTED if adapter.core_schema["type"] == "definitions" else MOST_CHOSEN
+    if is_long(value, most):
         return _compile(adapter).validate_python(value)
     return adapter.validate_python(value)
 

@@ -117,6 +117,8 @@ def inject(invocation: Invocation) -> Awaitable[None] | None:
 
 
 _CONTAINERS = (list, dict)
+# Characters of a text that may be something else than a text, which some types read slowly.
+_LONG = 65_536
 
 
 def validate(invocation: Invocation) -> Awaitable[None] | None:
@@ -125,7 +127,10 @@ def validate(invocation: Invocation) -> Awaitable[None] | None:
     if len(args) > MOST_CHOSEN:
         return _validate_much(invocation)
     for value in args.values():
-        if type(value) in _CONTAINERS and is_long(value, invocation.tool.args_schema.most_at_once):
+        if type(value) is str:
+            if len(value) > _LONG:
+                return _validate_much(invocation)
+        elif type(value) in _CONTAINERS and is_long(value, invocation.tool.args_schema.most_at_once):
             return _validate_much(invocation)
     validate_at_once(invocation)
     return None

@@ -26,15 +26,13 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     message, results = invocation.message, invocation.tool.results
     if message is None or results is None or message.status == "error":
         return None
-    if invocation.tool.says_values:
-        _log_mismatch(invocation.tool.name, message, results)
-        return None
+    hold = _note_mismatch if invocation.tool.says_values else _hold
     value = find_value(message)
-    if value is ABSENT or type(value) in results.scalars:
+    if hold is _hold and (value is ABSENT or type(value) in results.scalars):
         return None
     if is_long(value):
-        return RESULTS.run_for(key_of(invocation.request.caller), _hold, invocation, message, results)
-    _hold(invocation, message, results)
+        return RESULTS.run_for(key_of(invocation.request.caller), hold, invocation, message, results)
+    hold(invocation, message, results)
     return None
 
 
@@ -56,9 +54,9 @@ def _put(invocation: Invocation, message: ToolMessage, value: object) -> None:
     invocation.output = (value, invocation.output[1]) if paired else value
 
 
-def _log_mismatch(name: str, message: ToolMessage, results: ResultSchema) -> None:
-    """Log that a result does not match another server's output schema; it is passed on, since the tool has run."""
-    value = find_value(message)
+def _note_mismatch(invocation: Invocation, message: ToolMessage, results: ResultSchema) -> None:
+    """Note that a result does not match another server's output schema; it is passed on, since the tool has run."""
+    name, value = invocation.tool.name, find_value(message)
     if value is ABSENT:
         message.response_metadata[RESULT] = f"{name} promises structured content, and its server sent none."
         return

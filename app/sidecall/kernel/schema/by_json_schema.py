@@ -9,6 +9,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.author_mistakes import describe_whole, find_mismatch, locate_fault
+from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
@@ -41,11 +42,8 @@ class JsonArgsSchema:
     fills: bool = True
     omissible: frozenset[str] = frozenset()
     guards: int = 0
-
-    @property
-    def most_at_once(self) -> int:
-        """How many values are validated without others having a turn."""
-        return MOST_CHOSEN
+    # How many values are validated without others having a turn.
+    most_at_once: int = MOST_CHOSEN
 
     def in_steps(self) -> "JsonArgsSchema":
         """Return a copy that validates in steps, between which other threads may run."""
@@ -144,7 +142,15 @@ def compile_json_args_schema(
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     # Free keys of nested objects are passed on; those of the function are not.
     guards = 0 if takes is None else 1
-    return JsonArgsSchema(schema, hide_forbidden(flat), judge, takes, omissible=find_omissible(flat), guards=guards)
+    return JsonArgsSchema(
+        schema,
+        hide_forbidden(flat),
+        judge,
+        takes,
+        omissible=find_omissible(flat),
+        guards=guards,
+        most_at_once=choose_most_at_once(flat, MOST_CHOSEN),
+    )
 
 
 def _drop_nulls(args: Mapping[str, Any], omissible: frozenset[str]) -> dict[str, Any]:

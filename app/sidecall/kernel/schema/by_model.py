@@ -18,6 +18,7 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.by_json_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
+from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite, takes_numbers
 from sidecall.kernel.schema.references import inline_references, list_schemas
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
@@ -71,15 +72,11 @@ class ModelArgsSchema:
     catch_all: CatchAll | None = None
     # What `_check` does for most models, without a look at how; None for the others.
     check_plainly: Callable[..., BaseModel] | None = None
-    has_unions: bool = False
+    # How many values are validated without others having a turn.
+    most_at_once: int = MOST_VALUES
     # What validates in place of the model itself; `steps` has it once it is made, for all copies.
     validator: Any = None
     steps: list[StepwiseValidator] = field(default_factory=list)
-
-    @property
-    def most_at_once(self) -> int:
-        """How many values are validated without others having a turn."""
-        return MOST_CHOSEN if self.has_unions else MOST_VALUES
 
     def in_steps(self) -> "ModelArgsSchema":
         """Return a copy that validates in steps, between which other threads may run."""
@@ -282,7 +279,7 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
         json_mode=json_mode,
         takes_numbers=takes_numbers(flat),
         check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
-        has_unions=_UNION in core_schema,
+        most_at_once=_choose_most_at_once(core_schema, flat),
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )
@@ -291,6 +288,16 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
 # What text may stand for; pydantic tries these and `str` in another order when it reads JSON.
 _UNION = "'type': 'union'"
 _SAID_AS_TEXT = ("bytes", "date", "datetime", "time", "timedelta", "uuid", "decimal", "url", "is-instance")
+
+
+# Sets compare what has the same hash, and the other is code in Python, such as that of patterns, which takes its time.
+_SLOW = ("'type': 'set'", "'type': 'frozenset'", "'type': 'function-")
+_MOST_SLOW = 100
+
+
+def _choose_most_at_once(core_schema: str, flat: Schema) -> int:
+    most = _MOST_SLOW if any(kind in core_schema for kind in _SLOW) else MOST_VALUES
+    return choose_most_at_once(flat, min(most, MOST_CHOSEN)) if _UNION in core_schema else most
 
 
 def _choose_json_mode(core_schema: str) -> JsonMode:

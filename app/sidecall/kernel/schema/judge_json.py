@@ -2,15 +2,17 @@
 
 import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
+from sidecall.kernel.core.stepwise import TOO_MANY_CHOICES
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.all_of import join_all
+from sidecall.kernel.schema.choices import is_costly, leads_back
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
 from sidecall.kernel.schema.normal.dialects import list_forbidden
@@ -19,7 +21,7 @@ from sidecall.kernel.schema.repair.coerce import Reading
 from sidecall.kernel.schema.repair.entries import Path
 from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
 from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
-from sidecall.kernel.schema.repair.validation_errors import Site, find_inner
+from sidecall.kernel.schema.repair.validation_errors import Site, ValidationErrors, find_inner
 from sidecall.kernel.schema.repair.values import find_nulls
 from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
 
@@ -61,6 +63,20 @@ def _is_duration(text: str) -> bool:
 
 
 _FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
+# Formats that are slow to check, and how many characters are: beyond, a name or an address is none, and a pattern is
+# refused.
+_SLOW = {"idn-hostname": 1_000, "idn-email": 1_000, "regex": 10_000}
+
+
+@cache
+def _limit_formats() -> dict[str, Callable[[str], bool]]:
+    """Make the formats of which long texts are not even looked at."""
+
+    def limit(name: str, most: int) -> Callable[[str], bool]:
+        whole = compile_validator({"format": name}, validate_formats=True)
+        return lambda text: len(text) <= most and bool(whole.is_valid(text))
+
+    return {name: limit(name, most) for name, most in _SLOW.items()}
 
 
 @dataclass(frozen=True)
@@ -77,6 +93,11 @@ class SchemaJudge:
     takes_any: bool
 
     @cached_property
+    def leads_back(self) -> bool:
+        """Whether members of a choice may hold that choice again."""
+        return leads_back(self.root)
+
+    @cached_property
     def closed(self) -> Any:
         """The closed schema, compiled at the first call: most tools of a large catalog are never called."""
         return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
@@ -88,10 +109,14 @@ class SchemaJudge:
 
     def make_integers(self, fitting: Any) -> Any:
         """Convert whole floats to ints where the schema accepts them as integers."""
+        if self.leads_back and is_costly(fitting, self.root):
+            return fitting  # What holds of each part would be listed for each way to read it.
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
+        if self.leads_back and is_costly(data, self.root):
+            return self._judge_roughly(data)
         found = self._list_errors(self.closed, data)
         errors = found.errors
         if found.is_whole and not errors:
@@ -125,7 +150,16 @@ class SchemaJudge:
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
+        if self.leads_back and is_costly(data, self.root):
+            return self._judge_roughly(data)
         return _read(self._list_errors(self.validator, data), data)
+
+    def _judge_roughly(self, data: Mapping[str, Any]) -> Reading:
+        """Validate what has too many ways to be read: nothing is repaired, and no name is looked for."""
+        if self._is_valid(data):
+            return Reading(data, fits=True)
+        found = ValidationErrors(self.root).find(data, self.root, ())
+        raise InvalidArguments(found or [{"loc": [], "type": "too_many_choices", "msg": TOO_MANY_CHOICES}])
 
     def _locate(self, data: Any, error: Any) -> Site:
         path = find_path(error, data)
@@ -150,10 +184,13 @@ class SchemaJudge:
         try:
             return list_mismatches(validator, given)
         except ValueError as error:
-            # What only this process can send: objects, and keys that are no texts.
-            raise InvalidArguments(
-                [{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}]
-            ) from error
+            raise _refuse_objects(error) from error
+
+    def _is_valid(self, given: Any) -> bool:
+        try:
+            return bool(self.validator.is_valid(given))
+        except ValueError as error:
+            raise _refuse_objects(error) from error
 
     def find_fault(self, data: Mapping[str, Any]) -> Any:
         """Return None: a schema has no error of its own."""
@@ -167,6 +204,11 @@ class SchemaJudge:
             return self._locate(data, error) if known is None else known
 
         return [entry for error in reading.faults for entry in format_rule(error, locate, self.root)]
+
+
+def _refuse_objects(error: ValueError) -> InvalidArguments:
+    """Refuse what only this process can send: objects, and keys that are no texts."""
+    return InvalidArguments([{"loc": [], "type": "json_type", "msg": f"Input should be JSON: {error}"}])
 
 
 def _read(found: Mismatches, data: Any) -> Reading:
@@ -214,7 +256,7 @@ def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None
 
 
 def _compile(schema: Schema) -> Any:
-    return compile_validator(schema, mask=_MASK, validate_formats=True, formats=_FORMATS)
+    return compile_validator(schema, mask=_MASK, validate_formats=True, formats=_FORMATS | _limit_formats())
 
 
 # Where members of a schema share its names, or exclude each other, closing one would change what fits.

@@ -142,3 +142,29 @@ def test_mcp_gets_the_references_of_what_refers_to_itself() -> None:
     for schema in (definition["inputSchema"], definition["outputSchema"]):
         assert schema["type"] == "object"
         assert "Node" in schema["$defs"]
+
+
+class _Sum(BaseModel):
+    left: "_Sum | _Product | int"
+
+
+class _Product(BaseModel):
+    left: "_Sum | _Product | int"
+
+
+@pytest.mark.parametrize("levels", [2, 60])
+def test_a_result_of_choices_within_each_other_is_refused_at_once(levels: int) -> None:
+    """Its errors, of each member at each level, would never be listed to the end."""
+
+    async def nest() -> _Sum | _Product:
+        """Nest."""
+        raise NotImplementedError
+
+    results = tool(nest).compiled.results
+    assert results is not None
+    value: Any = "x"
+    for _ in range(levels):
+        value = {"left": value}
+
+    with pytest.raises(ToolOutputError, match="something else than its output schema says"):
+        results.settle("nest", value)

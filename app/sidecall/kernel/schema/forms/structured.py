@@ -10,6 +10,7 @@ from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
+from sidecall.kernel.schema.choices import is_costly, leads_back
 from sidecall.kernel.schema.judge_json import compile_validator
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
@@ -17,6 +18,7 @@ WRAPPER = "result"
 # A text and nothing are said in words already.
 _SAYS_NOTHING: tuple[Schema, ...] = ({"type": "string"}, {"type": "null"}, {})
 _MOST_SAID = 300
+_HIDDEN = "deep in it is something else than any of the things that may be there"
 
 
 def make_results(output_schema: Schema | None, returns: Any = None) -> ResultSchema | None:
@@ -91,9 +93,11 @@ class Structure:
     def _explain(self, value: Any, lost: Sequence[str]) -> str:
         if lost:
             return "; ".join(f"{note.removesuffix(' was sent as null')}, which JSON has not" for note in lost)
-        said = ""
+        said, plain = "", self.wrap(to_plain(value))
+        if leads_back(self.schema) and is_costly(plain, self.schema):
+            return _HIDDEN
         try:  # One is enough, and all of them take long to list.
-            self._validator.validate(self.wrap(to_plain(value)))
+            self._validator.validate(plain)
         except ValueError as error:
             said = str(getattr(error, "message", error))
         return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}…"
