@@ -14,7 +14,7 @@ from typing import Any
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
-from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls
+from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls, refuse_to_repeat
 from sidecall.features.fleet.roster import ALL_TAKEN, Roster
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
@@ -122,6 +122,10 @@ class FleetExecutor:
         """Return how many calls of each queue wait, and how many run; queues of which no call is there are left out."""
         return self._calls.count()
 
+    def count_workers(self) -> dict[str, float]:
+        """Return how many workers of each queue take calls."""
+        return dict(Counter(worker.queue for worker in self.roster.workers.values() if not worker.is_draining))
+
     def list_queues(self) -> frozenset[str]:
         """List the queues of its tools."""
         return frozenset(it.options.queue or "" for it in self._tools.values())
@@ -200,7 +204,7 @@ class FleetExecutor:
                 self.roster.change_free(call.worker, 1)
                 return answer
             if call.names:  # It has begun, and waits anew.
-                call.refuse_to_repeat()
+                refuse_to_repeat(call)
                 stop = time.monotonic() + self._bounds.queue_timeout
             self.repeated += 1
 
@@ -250,7 +254,7 @@ class FleetExecutor:
             call.put_again()
 
     def _refuse(self, call: RemoteCall) -> None:
-        call.refuse_to_repeat()
+        refuse_to_repeat(call)
         tool, queue, seconds = call.invocation.tool.name, call.queue, self._bounds.queue_timeout
         if not self._bus.is_up:
             raise NoWorker("The bus of the fleet went away before a worker took the call; the call has not begun.")

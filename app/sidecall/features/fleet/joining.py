@@ -100,7 +100,7 @@ def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
         ("waiting", "Calls that wait for a worker.", lambda: fleet.count()[0]),
         ("oldest_seconds", "How long the oldest of them has waited.", fleet.find_oldest),
         ("running", "Calls that run on workers.", lambda: fleet.count()[1]),
-        ("workers", "Workers that take calls.", fleet.roster.count),
+        ("workers", "Workers that take calls.", fleet.count_workers),
     ):
         metrics.add_gauge_of(f"sidecall_fleet_{name}", text, "queue", partial(_read_all, fleet, read))
     metrics.add_counter("sidecall_fleet_lost", "Attempts that were lost with their workers.", lambda: fleet.lost)

@@ -159,27 +159,27 @@ class RemoteCall:
         finally:
             self.is_reading = False
 
-    def refuse_to_repeat(self) -> None:
-        """Look whether the call may run once more, after its worker was lost.
 
-        Raises:
-            WorkerGone: It has begun, and must not run twice.
-            Poison: It has ended too many workers.
-        """
-        if not self.names:
-            return
-        tool, hints = self.invocation.tool.name, self.invocation.tool.options.annotations
-        workers = ", ".join(self.names)
-        if not (hints.idempotent or hints.read_only):
-            raise WorkerGone(
-                f"Error: the worker {workers} ended while {tool} ran, so its outcome is unknown; it may have had "
-                "effects."
-            )
-        if len(self.names) >= MOST_STARTS:
-            raise Poison(
-                f"Error: {tool} was started {len(self.names)} times, and each worker ended while it ran ({workers}). "
-                "It is not started again."
-            )
+def refuse_to_repeat(call: RemoteCall) -> None:
+    """Look whether a call may run once more, after its worker was lost.
+
+    Raises:
+        WorkerGone: It has begun, and must not run twice.
+        Poison: It has ended too many workers.
+    """
+    if not call.names:
+        return
+    tool, hints = call.invocation.tool.name, call.invocation.tool.options.annotations
+    workers = ", ".join(call.names)
+    if not (hints.idempotent or hints.read_only):
+        raise WorkerGone(
+            f"Error: the worker {workers} ended while {tool} ran, so its outcome is unknown; it may have had effects."
+        )
+    if len(call.names) >= MOST_STARTS:
+        raise Poison(
+            f"Error: {tool} was started {len(call.names)} times, and each worker ended while it ran ({workers}). "
+            "It is not started again."
+        )
 
 
 class RemoteCalls:

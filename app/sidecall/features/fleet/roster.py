@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,10 +132,6 @@ class Roster:
         """Return by what people know a worker."""
         worker = self.workers.get(sender)
         return sender[:8] if worker is None else worker.name
-
-    def count(self) -> dict[str, float]:
-        """Return how many workers of each queue take calls."""
-        return dict(Counter(worker.queue for worker in self.workers.values() if not worker.is_draining))
 
     def list_served(self) -> set[tuple[str, str]]:
         """List the queues and pools that have a worker that takes calls."""
