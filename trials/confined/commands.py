@@ -36,13 +36,16 @@ async def _try_all(size: int, deadlines: int, rounds: int) -> list[Finding]:
         bar = "bubblewrap starts"
         is_forbidden = "not installed" not in opened.report.reason
         return [Finding("commands", "a sandbox", bar, opened.report.reason, is_forbidden or "CI" not in os.environ)]
-    with tempfile.TemporaryDirectory() as made:
-        place = Path(made)
-        for name in ("files", "states"):
-            (place / name).mkdir()
-        shell = Shell(opened.backend, SandboxLimits(), ShellStates(place / "states"))
-        commands = _Commands(shell, place / "files")
-        return [await commands.print_much(size), await commands.stop(deadlines), await commands.begin(rounds)]
+    try:
+        with tempfile.TemporaryDirectory() as made:
+            place = Path(made)
+            for name in ("files", "states"):
+                (place / name).mkdir()
+            shell = Shell(opened.backend, SandboxLimits(), ShellStates(place / "states"))
+            commands = _Commands(shell, place / "files")
+            return [await commands.print_much(size), await commands.stop(deadlines), await commands.begin(rounds)]
+    finally:
+        await opened.backend.launcher.close()
 
 
 class _Commands:
