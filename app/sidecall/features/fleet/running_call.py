@@ -50,7 +50,7 @@ class RunningCall:
 
     def listen(self, kind: str, _call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Send an event; return what to wait for where too many are on their way."""
-        if not self.request["is_heard"] and kind != "progress":  # Which is shown of every running call.
+        if "is_heard" not in self.request and kind != "progress":  # Which is shown of every running call.
             return None
         event = {"kind": kind, "said": to_jsonable_python(said, fallback=str)}
         if self._hand_over(event):

@@ -84,7 +84,7 @@ class ToolRun:
 
     async def _run(self, tools: Mapping[str, CompiledTool], executors: Executors, tracing: Tracing | None) -> None:
         _RUNNING.set(self._running)
-        with nullcontext() if tracing is None else tracing.within(self._running.request["trace"]):
+        with nullcontext() if tracing is None else tracing.within(self._running.request.get("trace", {})):
             answer = await self._find_answer(tools, executors)
         self._running.end()
         if self.is_cancelled:

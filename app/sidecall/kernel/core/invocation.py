@@ -235,6 +235,11 @@ class Invocation(Struct):
                 self._context = self.request.context.put_into(made)
         return self._context
 
+    @property
+    def given(self) -> ToolContext | CallRequest:
+        """What came with the call; the ToolContext if there is one, since functions around the tool may change it."""
+        return self.request if self._context is None else self._context
+
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
         self.error = error

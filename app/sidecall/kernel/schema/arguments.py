@@ -34,9 +34,11 @@ def fill_hidden(invocation: Invocation) -> None:
         ToolNotConfigured: A secret is not set.
         ToolExecutionError: A secret is of no use, or a validator of the author's crashes.
     """
-    supply = invocation.supply()
     filled: dict[str, Any] = {}
     invocation.injected = filled
+    if not invocation.tool.injections:
+        return
+    supply = invocation.supply()
     for injection in invocation.tool.injections:
         injection.fill(filled, supply)
 

@@ -4,7 +4,6 @@ import pickle
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
@@ -30,34 +29,50 @@ def bounds_of(tool: CompiledTool, most: int | None) -> ResultBounds:
 
 
 def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, bounds: ResultBounds) -> dict[str, Any]:
-    """Reduce a call to what its tool needs, with only the secrets that it asks for."""
-    context = invocation.tool_context
-    wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
-    own = invocation.own_secrets
+    """Reduce a call to what its tool needs, with only the secrets that it asks for.
+
+    What most calls do not have is left out, since each value takes time on both sides.
+    """
+    given, tool, caller = invocation.given, invocation.tool, invocation.request.caller
+    often_empty = {
+        "context": dict(given.context),
+        "headers": dict(given.headers),
+        "user_tokens": dict(invocation.user_tokens),
+        "approved": given.approved,
+        "has_store": invocation.services.store is not None,
+        "has_contents": invocation.services.contents is not None,
+        "workspace": _write_workspace(invocation.workspace),
+        "is_heard": invocation.request.listener is not None,
+        "trace": dict(invocation.services.trace()),
+        "cost": open_cost(invocation).fine,
+        **(_write_secrets(invocation) if tool.injections else {}),
+    }
+    often_none = {name: getattr(given, name) for name in _OFTEN_NONE}
     return {
         "home": home,
         "args": invocation.args,
         "call_id": invocation.call.id,
         "invocation_id": invocation.id,
-        "state": context.state,
-        "context": dict(context.context),
-        "headers": dict(context.headers),
-        "caller": {field.name: getattr(context.caller, field.name) for field in fields(context.caller)},
+        "caller": [caller.subject, caller.tenant, [*caller.scopes], caller.toolset],
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
-        "secrets": {it.field: invocation.services.secrets(it.field) for it in wanted if it.field and _asks(it, own)},
-        "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
-        "user_tokens": dict(invocation.user_tokens),
-        "memory_limit_mb": invocation.tool.options.memory_limit_mb or memory_limit_mb,
+        "memory_limit_mb": tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
-        "approved": context.approved,
-        "asked": {"rejection": context.rejection, "resumed": context.resumed, "reply": context.reply},
-        "has_store": context.store is not None,
-        "has_contents": context.contents is not None,
-        "workspace": _write_workspace(invocation.workspace),
-        "is_heard": invocation.request.listener is not None,
-        "trace": dict(invocation.services.trace()),
-        "cost": open_cost(invocation).fine,
         "origin": get_origin(invocation),
+        **{name: value for name, value in often_empty.items() if value},
+        **{name: value for name, value in often_none.items() if value is not None},
+    }
+
+
+# What the sender may have supplied, and a person decided.
+_OFTEN_NONE = ("state", "rejection", "resumed", "reply")
+
+
+def _write_secrets(invocation: Invocation) -> dict[str, dict[str, str | None]]:
+    wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
+    own, find = invocation.own_secrets, invocation.services.secrets
+    return {
+        "secrets": {it.field: find(it.field) for it in wanted if it.field and _asks(it, own)},
+        "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
     }
 
 
@@ -86,17 +101,17 @@ def read_request(
     contents: ReachableContents | None = None,
 ) -> Invocation:
     """Return the call for the tool in this process."""
-    caller = request["caller"]
+    get = request.get
+    subject, tenant, scopes, toolset = request["caller"]
     call = CallRequest(
         ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
-        caller=Caller(**{**caller, "scopes": frozenset(caller["scopes"])}),
-        state=request["state"],
-        context=request["context"],
-        headers=HeaderMap(request["headers"]),
-        approved=request["approved"],
-        **request["asked"],
+        caller=Caller(subject, tenant, frozenset(scopes), toolset),
+        context=get("context", {}),
+        headers=HeaderMap(get("headers", {})),
+        approved=get("approved", False),
         listener=listener,
         origin=CallOrigin(*request["origin"]),
+        **{name: request[name] for name in _OFTEN_NONE if name in request},
     )
     made = Invocation(
         id=request["invocation_id"],
@@ -104,9 +119,9 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        services=CallServices(store, request["secrets"].get, contents=contents, trace=lambda: dict(request["trace"])),
+        services=CallServices(store, get("secrets", {}).get, contents=contents, trace=lambda: dict(get("trace", {}))),
         args=request["args"],
     )
-    made.workspace = _open_workspace(request["workspace"])
-    made.own_secrets, made.user_tokens = request["own_secrets"], request["user_tokens"]
+    made.workspace = _open_workspace(get("workspace"))
+    made.own_secrets, made.user_tokens = get("own_secrets", {}), get("user_tokens", {})
     return made

@@ -197,7 +197,7 @@ class ToolProcess:
         return copy_context().run(self._call, request)
 
     def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        with nullcontext() if self._tracing is None else self._tracing.within(request["trace"]):
+        with nullcontext() if self._tracing is None else self._tracing.within(request.get("trace", {})):
             return self._answer(request)
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class ToolProcess:
         return tool
 
     def _make_listener(self, request: Mapping[str, Any]) -> EventListener:
-        is_heard = request["is_heard"]
+        is_heard = "is_heard" in request
 
         def tell(kind: str, _: str, said: Mapping[str, Any]) -> None:
             if not is_heard and kind != "progress":  # Which is shown of every running call.
@@ -389,9 +389,9 @@ def open_call(
     add_cost: Callable[[int], None],
 ) -> Invocation:
     """Make the call of a tool from its request, with the store and the contents that it asks the server for."""
-    call_id, tenant = request["invocation_id"], request["caller"]["tenant"]
-    store = ItemStore(BridgedItems(channel, call_id), tenant) if request["has_store"] else None
-    contents = BridgedContents(channel, call_id) if request["has_contents"] else None
+    call_id, tenant = request["invocation_id"], request["caller"][1]
+    store = ItemStore(BridgedItems(channel, call_id), tenant) if "has_store" in request else None
+    contents = BridgedContents(channel, call_id) if "has_contents" in request else None
     invocation = read_request(request, tool, listen, store, contents)
-    invocation.cost = CallCost(add_cost, request["cost"])
+    invocation.cost = CallCost(add_cost, request.get("cost", 0))
     return invocation
