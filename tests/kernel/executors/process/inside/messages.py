@@ -16,25 +16,16 @@ def greeting(*homes: Any) -> dict[str, Any]:
 def request_for(tool_name: str, **args: Any) -> dict[str, Any]:
     """Return the request for a call of one of the tools."""
     home = home_of(getattr(process_tools, tool_name).compiled)
-    caller = {"subject": "agent", "tenant": "acme", "scopes": ["a"]}
-    ids = {"call_id": "call_1", "invocation_id": "inv_1", "bounds": (None, None)}
-    rest = {"state": None, "context": {}, "headers": {}, "secrets": {}, "memory_limit_mb": 512, "deadline": None}
     return {
         "home": home,
         "args": args,
-        "caller": caller,
-        "is_heard": False,
-        "cost": 0,
+        "call_id": "call_1",
+        "invocation_id": "inv_1",
+        "caller": ["agent", "acme", ["a"], None],
+        "deadline": None,
+        "memory_limit_mb": 512,
+        "bounds": (None, None),
         "origin": [None, None, None],
-        "approved": False,
-        "asked": {},
-        "workspace": None,
-        "has_store": False,
-        "has_contents": False,
-        "own_secrets": {},
-        "user_tokens": {},
-        **ids,
-        **rest,
     }
 
 
