@@ -12,7 +12,7 @@ from sidecall.kernel.core.scopes import CALL
 
 # Tools of one page, of all that there may be.
 _MOST = 200
-_LAST_CALLS = 5
+_LAST_CALLS = 3
 # Characters of a description that a list may show: two lines are seen, the rest is found.
 _LONGEST = 1000
 # Tags that are offered to narrow a list.

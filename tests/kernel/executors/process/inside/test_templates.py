@@ -117,13 +117,14 @@ def start(tmp_path: Path) -> Start:
 
 
 async def test_the_tools_are_imported_once_for_all_processes_and_their_successors(start: Start) -> None:
-    """Four at the start, and four more after each deadline; each process is another one."""
+    """Some at the start, and others after each deadline; one import is the parent of all."""
     async with start(processes=4) as running:
         before = await asyncio.gather(*(running.pid() for _ in range(4)))
         await asyncio.gather(*(running.call("hang") for _ in range(4)))
         after = await asyncio.gather(*(running.pid() for _ in range(4)))
 
-        assert len({*before, *after}) == 8
+        # One that is quick may answer several.
+        assert {*before}.isdisjoint(after)
         assert [parent_of(pid) for pid in after] == running.imports * 4
 
 
