@@ -235,11 +235,6 @@ class Invocation(Struct):
                 self._context = self.request.context.put_into(made)
         return self._context
 
-    @property
-    def given(self) -> ToolContext | CallRequest:
-        """What came with the call; the ToolContext if there is one, since functions around the tool may change it."""
-        return self.request if self._context is None else self._context
-
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
         self.error = error
@@ -384,3 +379,8 @@ def name_trace(name_own: Callable[[], Mapping[str, str]], headers: Mapping[str, 
     """Return the headers that name the call's own span, or else those the call came with."""
     own = dict(name_own())
     return own or {name: value for name in _TRACED if (value := headers.get(name)) is not None}
+
+
+def find_given(invocation: Invocation) -> ToolContext | CallRequest:
+    """Return what came with a call; the ToolContext if there is one, since functions around the tool may change it."""
+    return invocation.request if invocation._context is None else invocation._context

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, open_cost
+from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, find_given, open_cost
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.tool import CompiledTool
@@ -33,7 +33,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
 
     What most calls do not have is left out, since each value takes time on both sides.
     """
-    given, tool, caller = invocation.given, invocation.tool, invocation.request.caller
+    given, tool, caller = find_given(invocation), invocation.tool, invocation.request.caller
     often_empty = {
         "context": dict(given.context),
         "headers": dict(given.headers),
