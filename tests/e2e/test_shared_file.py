@@ -269,6 +269,7 @@ def test_all_go_on_when_the_process_that_writes_is_killed(pair: Pair) -> None:
     found = {ask_readiness(pair.server) for _ in range(20)}
     until(lambda: {ask_readiness(pair.server) for _ in range(20)} == {200})
     with pair.only(1) as client:
+        until(lambda: client.get("/readyz").status_code == 200)  # All were perhaps answered by the other.
         decided = client.post(accepted.headers["Location"], json={"decision": "approve"})
 
     assert found <= {200, 503}

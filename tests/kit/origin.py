@@ -75,7 +75,7 @@ def bury() -> None:
 
 
 def watch(connection: socket.socket) -> None:
-    """Fork a program, and say how it ended."""
+    """Fork a program, and say how it ended; its id stays its own until that was read, as that of a child does."""
     _, received, _, _ = socket.recv_fds(connection, 1, _MOST_DESCRIPTORS)
     with connection.makefile("rw") as stream:
         asked = json.loads(stream.readline())
@@ -88,12 +88,23 @@ def watch(connection: socket.socket) -> None:
             with suppress(OSError):  # The client has gone.
                 stream.write(f"{program}\n")
                 stream.flush()
-                stream.write(f"{os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])}\n")
-                stream.flush()
+            code = wait_for_end(program)
             noted.unlink()
+            with suppress(OSError):
+                stream.write(f"{code}\n")
+                stream.flush()
+                stream.read()
+            os.waitpid(program, 0)
             os._exit(0)
     connection.close()
     become(asked, received)
+
+
+def wait_for_end(program: int) -> int:
+    """Return the exit code of a child, which has still to be waited for."""
+    ended = os.waitid(os.P_PID, program, os.WEXITED | os.WNOWAIT)
+    assert ended is not None
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
 
 def name_command(asked: dict[str, Any]) -> list[str]:
