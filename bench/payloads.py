@@ -9,12 +9,12 @@ from functools import partial
 from bench.environments import Unavailable
 from bench.load import new_client
 from bench.machine import Cores
-from bench.prober import Prober, probing
 from bench.results import Bar, Part
 from bench.rounds import take_turns
 from bench.rows import call_of
 from bench.servers import Running, floor, peer, running, sidecall
 from bench.tables import tabulate
+from bench.witness import Witness
 from bench.work import make_rows
 
 # Rows of about a hundred bytes: 1, 14 and 16 MB.
@@ -47,7 +47,8 @@ _SERVER = sidecall(
 _MOST_ROUNDS = 7
 # Requests of a megabyte in one turn: they are short, and Python's collector of cycles runs in some of them.
 _TIMES = 5
-_AT_REST = 0.5
+# Seconds at rest, and between two questions of the witness.
+_AT_REST, _EVERY = 0.5, 0.002
 
 
 def measure(rounds: int, cores: Cores) -> Part:
@@ -55,14 +56,15 @@ def measure(rounds: int, cores: Cores) -> Part:
     found: dict[str, list[float]] = {PEAK: [], WORST: [], HELD: []}
     with ExitStack() as stack:
         ours, theirs = (stack.enter_context(running(it, cores)) for it in (_SERVER, floor("starlette")))
-        prober = stack.enter_context(probing(ours.port))
+        witness = Witness(ours.port, _EVERY)
+        stack.enter_context(witness)
         turns: dict[str, Callable[[], float]] = {
             ROWS: partial(_ask, ours, "/tool_calls", "rows", SMALL),
             FLOOR_ROWS: partial(_ask, theirs, "/rows", "rows", SMALL),
             MODELS: partial(_give, ours, "/tool_calls"),
             FLOOR_MODELS: partial(_give, theirs, "/models"),
-            RESULT: partial(_ask_for_result, ours, prober, found[HELD]),
-            ARTIFACT: partial(_ask_for_artifact, ours, prober, found),
+            RESULT: partial(_ask_for_result, ours, witness, found[HELD]),
+            ARTIFACT: partial(_ask_for_artifact, ours, witness, found),
             TO_JSON: partial(_ask, theirs, "/rows", "rows", LARGEST),
         }
         skipped: dict[str, str] = {}
@@ -102,21 +104,29 @@ def _post(server: Running, path: str, body: str, least: int) -> float:
     return (sum(after) - sum(before)) * 1000 / times
 
 
-def _ask_for_result(server: Running, prober: Prober, held: list[float]) -> float:
-    prober.worst_ms()
+def _look(witness: Witness) -> float:
+    """Return the milliseconds of the longest answer of GET /healthz since the last look."""
+    seen = witness.look()
+    if seen.failures:
+        raise Unavailable("the server does not say how it is")
+    return seen.worst * 1000
+
+
+def _ask_for_result(server: Running, witness: Witness, held: list[float]) -> float:
+    _look(witness)
     time.sleep(_AT_REST)
-    at_rest = prober.worst_ms()
+    at_rest = _look(witness)
     used = _ask(server, "/tool_calls", "rows", LARGE)
-    held.append(max(0.0, prober.worst_ms() - at_rest))
+    held.append(max(0.0, _look(witness) - at_rest))
     return used
 
 
-def _ask_for_artifact(server: Running, prober: Prober, found: dict[str, list[float]]) -> float:
+def _ask_for_artifact(server: Running, witness: Witness, found: dict[str, list[float]]) -> float:
     server.forget_peak()
     before = server.resident_mb(alone=True)
-    prober.worst_ms()
+    _look(witness)
     used = _ask(server, "/tool_calls", "table", LARGEST)
-    found[WORST].append(prober.worst_ms())
+    found[WORST].append(_look(witness))
     size = len(json.dumps(make_rows(100))) / 100 * LARGEST / 1e6
     found[PEAK].append((server.resident_mb(peak=True, alone=True) - before) / size)
     return used

@@ -1,5 +1,6 @@
 """Measure rows in turns, and compare them within each turn."""
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,16 @@ class Spread:
 def spread(figures: Sequence[float]) -> Spread:
     """Summarize figures."""
     return Spread(statistics.median(figures), min(figures), max(figures))
+
+
+def percentile(figures: Sequence[float], share: float) -> float:
+    """Return the smallest figure that this share of all figures does not exceed."""
+    return sorted(figures)[max(0, math.ceil(share * len(figures)) - 1)]
+
+
+def milliseconds(seconds: float) -> str:
+    """Write a time as a reader compares it."""
+    return f"{seconds * 1000:.1f} ms" if seconds < 0.01 else f"{seconds * 1000:,.0f} ms"
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:

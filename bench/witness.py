@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from types import TracebackType
 
 from bench.environments import ROOT
-from trials.judging import milliseconds, percentile
+from bench.rounds import milliseconds, percentile
 
 _PATIENCE = 120.0
 _CALL = '{"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1"}'
@@ -134,7 +134,7 @@ def _read_lines(lines: queue.SimpleQueue[str]) -> None:
 
 def main() -> None:
     """Ask until a line comes in, and then say what was seen; the line `more` is answered amid the questions."""
-    parser = argparse.ArgumentParser(prog="python -m trials.witness", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.witness", description=__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("every", type=float)
     parser.add_argument("--fresh", action="store_true")

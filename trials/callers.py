@@ -6,9 +6,10 @@ from statistics import median
 
 import uvloop
 
+from bench.rounds import milliseconds, percentile
 from tests.kit.lines import Answer, call, steadily
 from trials.finding import Finding
-from trials.judging import is_success, milliseconds, percentile, tally
+from trials.judging import is_success, tally
 from trials.serving import serving
 
 _HEADER = "X-Forwarded-User"

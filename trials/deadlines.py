@@ -9,10 +9,11 @@ from typing import Any
 
 import uvloop
 
+from bench.rounds import milliseconds
 from tests.kit.lines import Answer, Line, ask_once, call, steadily, together
 from tests.kit.servers import Server, total
 from trials.finding import Finding
-from trials.judging import is_success, milliseconds, quantiles, span
+from trials.judging import is_success, quantiles, span
 from trials.serving import is_alive, serving
 
 _ABANDONED = ("sidecall_executor_abandoned", 'executor="thread"')

@@ -1,20 +1,10 @@
 """Sum up many answers, and judge single ones."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from bench.rounds import milliseconds, percentile
 from tests.kit.lines import Answer
-
-
-def percentile(figures: Sequence[float], share: float) -> float:
-    """Return the smallest figure that this share of all figures does not exceed."""
-    return sorted(figures)[max(0, math.ceil(share * len(figures)) - 1)]
-
-
-def milliseconds(seconds: float) -> str:
-    """Write a time as a reader compares it."""
-    return f"{seconds * 1000:.1f} ms" if seconds < 0.01 else f"{seconds * 1000:,.0f} ms"
 
 
 def quantiles(answers: Sequence[Answer]) -> str:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import uvloop
 
+from bench.rounds import milliseconds
 from tests.kit.lines import Answer, ask_once, call, get
 from tests.kit.servers import Server
 from trials.finding import Finding
-from trials.judging import is_success, milliseconds, span, tally
+from trials.judging import is_success, span, tally
 from trials.serving import serving
 
 _STARTS = 5

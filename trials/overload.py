@@ -9,10 +9,11 @@ from contextlib import contextmanager
 
 import uvloop
 
+from bench.rounds import milliseconds, percentile
 from tests.kit.lines import Answer, Line, ask_once, call, get, steadily, together
 from tests.kit.servers import Server, total
 from trials.finding import Finding
-from trials.judging import is_refusal, is_success, milliseconds, percentile, quantiles, tally
+from trials.judging import is_refusal, is_success, quantiles, tally
 from trials.serving import serving
 
 _CLIENTS = 500

@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from bench import payloads
 from bench.environments import Unavailable
-from bench.prober import probing
+from bench.witness import Witness
 
 
 @contextmanager
@@ -36,14 +37,18 @@ def _answering(status: int) -> Iterator[tuple[int, list[str]]]:
 
 def test_the_longest_answer_is_told_of_each_stretch() -> None:
     """Each time that one is asked for, of those since the last."""
-    with _answering(200) as (port, asked), probing(port) as prober:
-        assert prober.worst_ms() > 0
-        assert prober.worst_ms() > 0
+    with _answering(200) as (port, asked), (witness := Witness(port, 0.002)):
+        assert witness.look().worst > 0
+        assert witness.look().worst > 0
 
     assert set(asked) == {"/healthz"}
 
 
 def test_a_server_that_answers_otherwise_is_not_measured() -> None:
     """A quick refusal is no health."""
-    with _answering(503) as (port, _), pytest.raises(Unavailable, match="does not say how it is"), probing(port):
-        pass
+    with (
+        _answering(503) as (port, _),
+        (witness := Witness(port, 0.002)),
+        pytest.raises(Unavailable, match="does not say how it is"),
+    ):
+        payloads._look(witness)

@@ -2,8 +2,9 @@
 
 import pytest
 
+from bench.rounds import milliseconds, percentile
 from tests.kit.lines import Answer
-from trials.judging import is_refusal, is_success, milliseconds, percentile, quantiles, span, tally
+from trials.judging import is_refusal, is_success, quantiles, span, tally
 from trials.soak import edges, is_flat
 
 PROBLEM = {"content-type": "application/problem+json", "retry-after": "1"}

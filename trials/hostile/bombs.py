@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx
 
+from bench.rounds import milliseconds
+from bench.witness import Seen, Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
-from trials.judging import milliseconds
 from trials.serving import serving
-from trials.witness import Seen, Witness
 
 TOOLS = "trials/served/typed.py"
 # The limit of a body, less the text around the bomb.

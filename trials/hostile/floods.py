@@ -11,11 +11,11 @@ from pathlib import Path
 
 import uvloop
 
+from bench.rounds import milliseconds
+from bench.witness import Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
-from trials.judging import milliseconds
 from trials.serving import serving
-from trials.witness import Witness
 
 _LIMIT = 4 * 1024 * 1024
 _SIDE_BY_SIDE = 50

@@ -5,13 +5,13 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from bench.rounds import milliseconds
+from bench.witness import Witness
 from tests.kit.postgres import find_programs, running
 from trials.finding import Finding
 from trials.hostile.holding import answers, bodies, choices, headers, kept, listings
 from trials.hostile.holding.case import Case
-from trials.judging import milliseconds
 from trials.serving import serving
-from trials.witness import Witness
 
 _FEW = "trials/served/held.py,trials/served/chosen.py"
 _MANY = f"trials/served/many.py,{_FEW}"

@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 
+from bench.witness import Witness
 from tests.kit.servers import CLIENT, Server
 from trials.finding import Finding
 from trials.hostile.shapes import SHAPES
 from trials.serving import serving
-from trials.witness import Witness
 
 TOOLS = "trials/served/hoards.py"
 # The limit of the Kubernetes example.

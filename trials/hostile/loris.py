@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import uvloop
 
 from bench.machine import raise_file_limit
+from bench.witness import Seen, Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
-from trials.witness import Seen, Witness
 
 TOOLS = "trials/served/typed.py"
 IDLE = 10_000

@@ -10,13 +10,13 @@ from typing import Any
 
 import httpx
 
+from bench.rounds import milliseconds
+from bench.witness import Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
-from trials.judging import milliseconds
 from trials.served.hostile import worst
 from trials.served.things import SECRET
 from trials.serving import serving
-from trials.witness import Witness
 
 TOOLS = "trials/served/hostile.py"
 _MB = 1_000_000

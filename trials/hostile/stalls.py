@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import uvloop
 
+from bench.witness import Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
-from trials.witness import Witness
 
 _TOOLS = "trials/served/typed.py"
 _COUNT = 120

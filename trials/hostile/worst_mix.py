@@ -10,10 +10,10 @@ from functools import partial
 
 import uvloop
 
+from bench.witness import Witness
 from trials.finding import Finding
 from trials.hostile.shapes import SHAPES
 from trials.serving import serving
-from trials.witness import Witness
 
 TOOLS = "trials/served/hoards.py,sidecall.calculator"
 # The limit of the Kubernetes example.

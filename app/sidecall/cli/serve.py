@@ -21,6 +21,7 @@ from sidecall.cli.listening import find_address, listen, refuse_open, removing, 
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, list_tables, load_features
+from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.writer import exit_now, log_last
@@ -28,7 +29,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.lifecycle import Lifecycle, Patience, Peers
+from sidecall.kernel.lifecycle import Lifecycle, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
@@ -241,7 +242,7 @@ def _serve(
     sys.setswitchinterval(_TURN)
     give_memory_back()
     most = room_for(settings.max_connections)
-    server = Server(config, lifecycle, _read_patience(settings), most, room, on_started, is_worker=sock is not None)
+    server = Server(config, lifecycle, read_patience(settings), most, room, on_started, is_worker=sock is not None)
     try:
         server.run([sock] if sock else None)
     except (OSError, RuntimeError) as error:
@@ -283,16 +284,6 @@ def _make_config(settings: Settings, app: Any = None, certificates: Any = None) 
         log_level=settings.log_level,
         access_log=settings.log_level == "debug",
         server_header=False,
-    )
-
-
-def _read_patience(settings: Settings) -> Patience:
-    return Patience(
-        drain_grace=settings.drain_grace,
-        drain_timeout=settings.drain_timeout,
-        header_timeout=settings.header_timeout,
-        body_timeout=settings.body_timeout,
-        stuck_after=settings.stuck_after,
     )
 
 

@@ -32,7 +32,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
-from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
@@ -90,6 +90,17 @@ def build_lifespan(
                 yield
 
     return lifespan
+
+
+def read_patience(settings: Settings) -> Patience:
+    """Read for how long a server waits."""
+    return Patience(
+        drain_grace=settings.drain_grace,
+        drain_timeout=settings.drain_timeout,
+        header_timeout=settings.header_timeout,
+        body_timeout=settings.body_timeout,
+        stuck_after=settings.stuck_after,
+    )
 
 
 def _open_to_requests(app: FastAPI, parts: Parts) -> None:

@@ -11,10 +11,11 @@ from typing import Any
 
 import uvicorn
 
+from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.opening import IN_MEMORY
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.loading.offers import compile_offers, list_offers
@@ -76,7 +77,7 @@ def run_server(tools: Any = None, **settings: Any) -> Iterator[RunningServer]:
             app, host=chosen.host, port=chosen.port, http=Connection, ws="none", log_config=None, server_header=False
         )
         most = room_for(chosen.max_connections)
-        server = _InProcess(config, lifecycle, _read_patience(chosen), most, room, lambda: None)
+        server = _InProcess(config, lifecycle, read_patience(chosen), most, room, lambda: None)
         with running(server) as port:
             yield RunningServer(chosen.host, port)
 
@@ -136,16 +137,6 @@ class _InProcess(Server):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._watchdog = _NoWatchdog(self._patience.stuck_after)
-
-
-def _read_patience(settings: Settings) -> Patience:
-    return Patience(
-        drain_grace=settings.drain_grace,
-        drain_timeout=settings.drain_timeout,
-        header_timeout=settings.header_timeout,
-        body_timeout=settings.body_timeout,
-        stuck_after=settings.stuck_after,
-    )
 
 
 @contextmanager

@@ -167,7 +167,7 @@ class RenewSignIn:
 async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> None:
     tokens = invocation.services.user_tokens
     if tokens is None:
-        lack = f"There is no token of {provider} where nobody can sign in."
+        lack = f"This server has no sign-in, so it has no token of {provider}."
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)
     try:
         sign_in = tokens.invite(invocation.request.caller, provider)

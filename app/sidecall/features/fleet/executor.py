@@ -119,7 +119,7 @@ class FleetExecutor:
         return self._bus.is_up
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return how many calls of each queue wait, and how many run; queues of which no call is there are left out."""
+        """Return how many calls of each queue wait, and how many run; queues without calls are left out."""
         return self._calls.count()
 
     def count_workers(self) -> dict[str, float]:

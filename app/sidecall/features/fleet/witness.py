@@ -86,7 +86,7 @@ class Witness:
 
 
 def _watch(access: BusAccess, begun: Begun, line: int) -> None:
-    """Wait until nobody holds the other end of a line, tell what there is to tell, and end this process."""
+    """Wait for the end of the worker, which closes its end of this socket; tell the servers, and end this process."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:

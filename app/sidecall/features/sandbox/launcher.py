@@ -26,8 +26,9 @@ logger = logging.getLogger("sidecall")
 _PROGRAM = Path(__file__).with_name("inside") / "launch.py"
 # The program's id, and the error's number; one of them is 0.
 _ANSWER = struct.Struct("!ii")
-# Seconds between two looks at an order, and how many find nothing until the process stands still. Looks are counted,
-# not seconds: where this process was stopped, too, nobody was late. At its start it has to import a little.
+# Seconds between two looks at an order, and how many find nothing until the process stands still. Looks are counted
+# rather than seconds, so that the time for which this process was stopped itself does not count. At its start it has to
+# import a little.
 _LOOK = 1.0
 _LOOKS = 5
 # Seconds that it has for the end of all programs.
@@ -106,7 +107,7 @@ class LaunchedProgram:
             while is_readable(self._socket.fileno(), int(_LOOK * 1000)):
                 with suppress(ConnectionError):
                     if self._socket.recv(_ANSWER.size):
-                        continue  # An answer that nobody waited for.
+                        continue  # The answer to its order, which was not read before.
                 return True
         return False
 
@@ -191,9 +192,7 @@ class ProgramLauncher:
                 try:
                     socket.send_fds(control, [b"s"], handed)
                 except (BlockingIOError, BrokenPipeError, ConnectionResetError) as error:
-                    logger.warning(
-                        _STANDS_STILL if isinstance(error, BlockingIOError) else f"{_ENDED}; another takes its place"
-                    )
+                    logger.warning(_STANDS_STILL if isinstance(error, BlockingIOError) else _REPLACED)
                     self._drop(process)
                     if is_last:
                         raise

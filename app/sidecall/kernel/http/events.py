@@ -271,7 +271,7 @@ class PieceStream(Response):
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Send each piece once the one before is on its way."""
-        with suppress(ClientDisconnect):  # Nobody is left to be told.
+        with suppress(ClientDisconnect):  # The client has gone.
             await DisconnectListener(receive).over(self._send(send))
 
     async def _send(self, send: Send) -> None:

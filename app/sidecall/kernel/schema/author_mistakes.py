@@ -113,7 +113,7 @@ def find_class_fault(kind: Any) -> str | None:
     name = kind.__name__
     if any(hasattr(kind, method) for method in ("_run", "_arun", "get_tools")):
         instance = f"{name.lower()} = {name}()"
-        return f"is the class {name}, of which an instance is offered: leave @tool out, and write {instance}"
+        return f"is the class {name}; offer an instance of it: leave @tool out, and write {instance}"
     if _makes_something_else(kind) or _can_be_said(kind):
         return None
     return (

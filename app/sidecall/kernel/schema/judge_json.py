@@ -109,13 +109,13 @@ class SchemaJudge:
 
     def make_integers(self, fitting: Any) -> Any:
         """Convert whole floats to ints where the schema accepts them as integers."""
-        if self.leads_back and is_costly(fitting, self.root):
+        if self._is_costly(fitting):
             return fitting  # What holds of each part would be listed for each way to read it.
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
     def judge(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
-        if self.leads_back and is_costly(data, self.root):
+        if self._is_costly(data):
             return self._judge_roughly(data)
         found = self._list_errors(self.closed, data)
         errors = found.errors
@@ -150,9 +150,12 @@ class SchemaJudge:
 
     def judge_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
-        if self.leads_back and is_costly(data, self.root):
+        if self._is_costly(data):
             return self._judge_roughly(data)
         return _read(self._list_errors(self.validator, data), data)
+
+    def _is_costly(self, data: Any) -> bool:
+        return self.leads_back and is_costly(data, self.root)
 
     def _judge_roughly(self, data: Mapping[str, Any]) -> Reading:
         """Validate what has too many ways to be read: nothing is repaired, and no name is looked for."""

@@ -39,7 +39,8 @@ HANGS_AFTER = 5.0
 # Seconds without an answer after which calls stop waiting, while the writer gives signs of life: a disk may be slow.
 SLOW_AFTER = 30.0
 _SLOWLY = 4 * 1024 * 1024
-# Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
+# Seconds between two looks. Looks are counted rather than seconds, so that the time for which this process was stopped
+# itself does not count.
 _LOOK = 0.5
 # The waiters of an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]

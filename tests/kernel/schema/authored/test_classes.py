@@ -102,8 +102,8 @@ class Kit(BaseToolkit):
             "tool 'Silent' is the class Silent: each call would make an object of it, which JSON cannot say. Offer an"
             " instance that has `__call__`, tool(Silent(...)), or write a subclass of BaseTool with `_run`.",
         ),
-        (Greet, "is the class Greet, of which an instance is offered: leave @tool out, and write greet = Greet()."),
-        (Kit, "is the class Kit, of which an instance is offered: leave @tool out, and write kit = Kit()."),
+        (Greet, "is the class Greet; offer an instance of it: leave @tool out, and write greet = Greet()."),
+        (Kit, "is the class Kit; offer an instance of it: leave @tool out, and write kit = Kit()."),
     ],
 )
 def test_a_class_whose_calls_can_have_no_answer_is_refused(kind: Any, complaint: str) -> None:

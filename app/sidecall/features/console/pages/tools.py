@@ -91,13 +91,14 @@ async def show_tool(visit: Visit) -> View:
     """Show one tool with the form to try it."""
     name = visit.names["name"]
     tool = (await visit.get(f"/tools/{name}")).data
-    form = visit.query.get("form")
-    text = await _write_definition(visit, name, form) if form in FORMS else ""
+    asked = visit.query.get("form")
+    form = asked if asked in FORMS else None
+    text = "" if form is None else await _write_definition(visit, name, form)
     calls = await visit.find("/tool_calls", name=name, limit=_LAST_CALLS)
     values = {
         "tool": tool,
         "signs": _sign_tool(tool),
-        "form": form if form in FORMS else None,
+        "form": form,
         "forms": FORMS,
         "definition": text,
         "tokens": len(text.replace(" ", "").replace("\n", "")) // _PER_TOKEN,

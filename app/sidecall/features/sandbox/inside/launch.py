@@ -39,7 +39,7 @@ class Launcher:
     """Starts and ends programs; it has one thread, and never waits for one of them."""
 
     def __init__(self, control: socket.socket, server: int) -> None:
-        """Prepare to take orders from a server, of which this is the process's descriptor."""
+        """Prepare to take orders over a socket from a server, which is watched by the descriptor of its process."""
         self._control = control
         self._server = server
         # By the number of their sockets.
@@ -47,18 +47,17 @@ class Launcher:
         self._ending: list[_Program] = []
         # What a program that was killed in the middle of its own start leaves behind comes here.
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        self._woken, wakeup = socket.socketpair()
-        self._wakeup = wakeup
-        for sock in (self._woken, wakeup):
+        self._woken, self._wakeup = socket.socketpair()
+        for sock in (self._woken, self._wakeup):
             sock.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wakeup.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
         self._poll = select.poll()
         for fd in (control.fileno(), server, self._woken.fileno()):
             self._poll.register(fd, select.POLLIN)
 
     def run(self) -> None:
-        """Take orders until there is nobody left to give any."""
+        """Take orders until the server has ended or closed its socket."""
         try:
             while self._take_turn(self._wait()):
                 self._reap()
@@ -95,7 +94,7 @@ class Launcher:
         else:
             self._running[sock] = _Program(pid, answer, held)
             self._poll.register(sock, select.POLLIN)
-            with suppress(OSError):  # Nobody wants it any more, which comes next.
+            with suppress(OSError):  # The server has closed the socket, so that the next turn ends the program.
                 answer.send(_ANSWER.pack(pid, 0))
         finally:
             _close([told, *others])

@@ -10,7 +10,8 @@ from contextlib import suppress
 
 logger = logging.getLogger("sidecall")
 
-# Seconds between two looks. Looks are counted, not seconds: where this process was stopped, too, nobody was late.
+# Seconds between two looks. Looks are counted rather than seconds, so that the time for which this process was stopped
+# itself does not count.
 _LOOK = 1.0
 # Looks without a sign of life, while an order is open, after which it stands still; until its first sign it has more,
 # since it has to import everything.
