@@ -243,7 +243,7 @@ class Runner:
     def _leave(self, running: RunningCall, teller: EventPublisher) -> None:
         teller.close()
         del self._running[running.id]
-        running.task = None
+        running.task = running.invocation = None  # Each leads back to it.
         self.freed()
 
     async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
