@@ -272,3 +272,15 @@ async def test_a_call_that_has_run_and_may_not_again_is_written_later(
 
     assert (entry.status, RAN["a"], passing.load.occupancy.busy) == ("succeeded", 1, 0)
     assert [call.id for call in (await passing.list(CallFilter("default"), 10, None)).calls] == [entry.id]
+
+
+async def test_nothing_runs_first_where_nothing_can_be_written() -> None:
+    """Its client is told at once, and may send it again."""
+    RAN.clear()
+    jobs = await open_jobs(TellingDatabase(), is_lasting=False)  # It was not opened.
+
+    with pytest.raises(StoreUnavailable):
+        await jobs.submit(request("add"), WAITING)
+    await jobs.close()
+
+    assert RAN["a"] == 0

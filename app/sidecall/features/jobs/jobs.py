@@ -220,11 +220,14 @@ class Jobs:
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
-            # What is in memory would not outlive the call either.
-            is_safe = not self._ledger.is_lasting or may_repeat(self._find(record.tool_call.name))
-            runs_first = how.may_end_first and is_safe
+            runs_first = how.may_end_first and self._may_run_first(record.tool_call.name)
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
         return outlast(self._reconciler.accept(record, acceptance))  # Its client may disconnect while it is stored.
+
+    def _may_run_first(self, name: str) -> bool:
+        """Return whether a call may run before it is written: again, or since what is written ends with it."""
+        ledger = self._ledger
+        return may_repeat(self._find(name)) or not (ledger.is_lasting or ledger.trouble)
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False
