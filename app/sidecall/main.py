@@ -27,13 +27,13 @@ from sidecall.composition.stores import (
     gather_services,
     is_alone,
 )
-from sidecall.features.calls import errors as call_errors
-from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
+from sidecall.features.jobs import errors as call_errors
+from sidecall.features.jobs.answers import answer_remembered
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sidecall.features.calls.callbacks import DueCallback
-from sidecall.features.calls.sql_store import SqlCalls
+from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.features.webhooks.queue import DueCallback
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage

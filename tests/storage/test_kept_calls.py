@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.calls.errors import KeyReused, UnknownCall
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_retention import CallBounds
-from sidecall.features.calls.sql_store import SqlCalls
+from sidecall.features.jobs.errors import KeyReused, UnknownCall
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sidecall.features.calls.sql_store import SqlCalls
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.jobs import recovery
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest

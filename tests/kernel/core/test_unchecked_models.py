@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.calls.sql_store import SqlCalls
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.record import CallRecord

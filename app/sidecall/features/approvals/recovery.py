@@ -15,7 +15,7 @@ from sidecall.features.approvals.decide import (
     reopening,
 )
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
+from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import CallRejected, ErrorKind, RequestError, SidecallError

@@ -16,7 +16,7 @@ from sidecall.features.approvals.packing import (
     read_packed,
     read_time,
 )
-from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
+from sidecall.features.jobs.sql_store import MakeAnswer, answer_lost
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals

@@ -1,7 +1,7 @@
 """How durable calls end."""
 
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
-from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
+from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.tool import CompiledTool

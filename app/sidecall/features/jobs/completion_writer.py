@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sidecall.features.calls.stores import AcceptedCall, Calls
+from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation

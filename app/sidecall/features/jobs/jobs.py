@@ -8,17 +8,17 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
-from sidecall.features.calls.stores import AcceptedCall, EndedCalls
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.completion import end_unwanted, may_repeat
 from sidecall.features.jobs.completion_writer import CompletionWriter
+from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import make_call_key
 from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
 from sidecall.features.ledger.ledger import Ledger

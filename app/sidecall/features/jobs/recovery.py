@@ -7,9 +7,9 @@ import math
 import time
 from collections.abc import Callable
 
-from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.features.ledger.ledger import Ledger

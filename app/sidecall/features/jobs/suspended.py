@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sidecall.features.calls.errors import UnknownCall
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
+from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import settle

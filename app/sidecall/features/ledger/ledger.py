@@ -6,11 +6,11 @@ from uuid import uuid4
 
 from sidecall.features.approvals.rule_stores import MemoryRules
 from sidecall.features.audit.stores import AuditTrail, MemoryAudit
-from sidecall.features.calls.callbacks import CallbackQueue
-from sidecall.features.calls.progress import ProgressLog
-from sidecall.features.calls.sql_retention import CallBounds
-from sidecall.features.calls.stores import CallQueue, Calls
 from sidecall.features.credentials.stores import MemorySecrets
+from sidecall.features.jobs.progress import ProgressLog
+from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.stores import CallQueue, Calls
+from sidecall.features.webhooks.queue import CallbackQueue
 from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount
 from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.rule_stores import MemoryRules
 from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.credentials.stores import MemorySecrets
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.store.memory_store import MemoryItems
@@ -28,7 +28,7 @@ from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase
 
 if TYPE_CHECKING:
-    from sidecall.features.calls import sql_store as _lost_answers
+    from sidecall.features.jobs import sql_store as _lost_answers
 
 
 IN_MEMORY = "memory://"

@@ -7,7 +7,7 @@ from fastapi import Request
 from pydantic_core import to_json
 from starlette.types import Scope
 
-from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
+from sidecall.features.jobs.answers import accept_call, is_remembered, write_entry
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sidecall.features.calls.callbacks import DueCallback
+from sidecall.features.webhooks.queue import DueCallback
 from sidecall.storage.database import Database
 
 

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sidecall.features.calls.sql_retention import GRACE
-from sidecall.features.calls.sql_store import ATTEMPT, to_entry
+from sidecall.features.jobs.sql_retention import GRACE
+from sidecall.features.jobs.sql_store import ATTEMPT, to_entry
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry, ClaimedCall, LostCall
 from sidecall.storage.database import Database, Row

@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.errors import KeyReused, OutcomeUnknown, UnknownCall
-from sidecall.features.calls.sql_retention import CallBounds, KeptCalls
-from sidecall.features.calls.stores import AcceptedCall, EndedCalls
+from sidecall.features.jobs.errors import KeyReused, OutcomeUnknown, UnknownCall
+from sidecall.features.jobs.sql_retention import CallBounds, KeptCalls
+from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.errors import CallRejected, ToolFailure
