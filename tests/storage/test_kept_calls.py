@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
+from sidecall.features.jobs.records import Acceptance, CallCompletion, CallKey
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.jobs.sql_store import SqlCalls
@@ -14,7 +15,7 @@ from sidecall.features.webhooks.sql_store import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, CallFilter, CallKey
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 

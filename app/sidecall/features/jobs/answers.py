@@ -8,6 +8,7 @@ from sidecall.features.calls.past_calls import find_sent
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.errors import NotRepeatable
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
+from sidecall.features.jobs.records import CallCompletion
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
@@ -23,7 +24,7 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
-from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later

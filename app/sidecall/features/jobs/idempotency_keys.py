@@ -3,11 +3,11 @@
 import time
 from dataclasses import replace
 
+from sidecall.features.jobs.records import CallKey, make_key
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.native_items import CUT_OFF
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.call_entry import CallKey, make_key
 from sidecall.kernel.ports.workspaces import HEADER, find_conversation
 
 _SENT = (

@@ -16,6 +16,7 @@ from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import make_call_key
 from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
+from sidecall.features.jobs.records import Acceptance, CallKey
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
@@ -34,7 +35,7 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
-from sidecall.kernel.ports.call_entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
 
 # Seconds between two checks, and between two steps of one.

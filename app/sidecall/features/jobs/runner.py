@@ -15,6 +15,7 @@ from sidecall.features.jobs.completion_writer import (
     answer_sender,
 )
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
+from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.jobs.stores import Calls
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
@@ -27,7 +28,6 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, ClaimedCall
 
 logger = logging.getLogger("sidecall")
 

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from sidecall.features.jobs.errors import KeyReused, OutcomeUnknown, UnknownCall
+from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, CallKey, measure_queue
 from sidecall.features.jobs.sql_retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.turns import Shares
@@ -19,15 +20,10 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.approvals.approval import REFUSED, ApprovalRecord
 from sidecall.kernel.ports.call_entry import (
-    Acceptance,
-    CallCompletion,
-    CallDecision,
     CallEntry,
     CallFilter,
-    CallKey,
     CallPage,
     measure_ms,
-    measure_queue,
     to_datetime,
 )
 from sidecall.storage.database import LONG_READS, Database, Row, read_page

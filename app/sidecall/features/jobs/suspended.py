@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.features.jobs.errors import UnknownCall
+from sidecall.features.jobs.records import CallDecision, LostCall
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import settle
@@ -21,7 +22,7 @@ from sidecall.kernel.ports.approvals.approval import (
     describe_decision,
 )
 from sidecall.kernel.ports.approvals.rules import Decided
-from sidecall.kernel.ports.call_entry import CallDecision, CallEntry, LostCall
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.notices import NoNotices, Notices
 
 News = asyncio.Future[CallEntry | None]
