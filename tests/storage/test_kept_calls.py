@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
-from sidecall.features.jobs.records import Acceptance, CallCompletion, CallKey
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.jobs.sql_store import SqlCalls

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
 
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.contents.excerpts import Excerpts
@@ -26,7 +27,6 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.contents import JSON, Contents
 from sidecall.kernel.ports.secrets import SecretListing

@@ -1,6 +1,6 @@
 """A call is known again by a key that stays the same from one version to the next."""
 
-from sidecall.features.jobs.records import CallKey, make_key
+from sidecall.features.jobs.idempotency_keys import CallKey, make_key
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall
 

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sidecall.features.jobs.records import Acceptance, CallCompletion, CallKey
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
-from sidecall.features.jobs.records import Acceptance, CallKey
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

@@ -9,8 +9,8 @@ import pytest
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.jobs.records import CallKey
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of

@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.features.approvals.steps import describe_tool
+from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.errors import ToolChanged
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord, Decision
-from sidecall.kernel.ports.approvals.fingerprint import AskedTool
-from sidecall.kernel.ports.approvals.stores import Approvals
+from sidecall.kernel.ports.approvals.preview import AskedTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import hash_definition
 

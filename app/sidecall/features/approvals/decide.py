@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
+from sidecall.features.approvals.record import ApprovalRecord, Decision, describe_decision
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import AuditAction
 from sidecall.kernel.core.context import Caller
@@ -23,15 +25,8 @@ from sidecall.kernel.pipeline.batch import run_isolated
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import (
-    Approval,
-    ApprovalRecord,
-    ApprovalRequired,
-    Decision,
-    describe_decision,
-)
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."

@@ -10,13 +10,8 @@ from typing import get_args
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
-from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import (
+from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.approvals.stores import (
     FILTERS,
     NO_FILTERS,
     ApprovalPage,
@@ -25,6 +20,12 @@ from sidecall.kernel.ports.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus
+from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
 from sidecall.storage.memory_size import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.

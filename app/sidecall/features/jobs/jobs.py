@@ -13,10 +13,10 @@ from sidecall.features.jobs.completion import end_unwanted, may_repeat
 from sidecall.features.jobs.completion_writer import CompletionWriter
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
-from sidecall.features.jobs.idempotency_keys import make_call_key
+from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
 from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
-from sidecall.features.jobs.records import Acceptance, CallKey
+from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls

@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import (
     Acceptance,
     CallCompletion,
     CallDecision,
-    CallKey,
     ClaimedCall,
     LostCall,
     measure_queue,

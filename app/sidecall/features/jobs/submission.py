@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecall.features.jobs.records import CallKey
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.ports.call_entry import CallEntry

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sidecall.features.approvals.record import REFUSED, Withdrawal, describe_beginning, describe_decision
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
 from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.jobs.records import CallDecision, LostCall
@@ -14,13 +15,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.ports.approvals.approval import (
-    REFUSED,
-    Approval,
-    Withdrawal,
-    describe_beginning,
-    describe_decision,
-)
+from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.approvals.rules import Decided
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.notices import NoNotices, Notices

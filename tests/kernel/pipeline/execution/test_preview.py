@@ -10,7 +10,7 @@ import pytest
 
 from sidecall import BaseTool, InjectedToolArg, StructuredTool, ToolContext, ToolException, tool
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.preview import Preview
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 
