@@ -32,7 +32,7 @@ def compare(tool: CompiledTool | None, asked: str | None) -> ToolState:
     """Return how a tool differs from the one with this hash that was asked about; None is like any."""
     if tool is None:
         return "gone"
-    return "same" if asked is None or hash_definition(tool) == asked else "changed"
+    return "same" if asked is None or describe_tool(tool).hash == asked else "changed"
 
 
 def is_changed(pipeline: Pipeline, record: ApprovalRecord) -> bool:

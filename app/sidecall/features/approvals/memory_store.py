@@ -47,6 +47,8 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
+    # Of a call that runs, whose objects are there in any case.
+    running: ApprovalRecord | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -229,7 +231,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.packed.unpack().answer(message))
+        record = self._change(entry, (entry.running or entry.packed.unpack()).answer(message))
         now = self._clock()
         if entry.expires < now + _LINGER:
             self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
@@ -242,6 +244,7 @@ class MemoryApprovals:
         elif packed.size > entry.taken:
             raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
+        entry.running = record if entry.is_running else None
         return record
 
     def _expire(self, key: str, entry: _Entry) -> None:

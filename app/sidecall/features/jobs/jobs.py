@@ -141,7 +141,7 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._find = find
-        self._waiters = CompletionWaiters(ledger.notices)
+        self._waiters = CompletionWaiters(ledger.notices if ledger.is_shared else None)
         self._listening = 0
         self._pipeline = pipeline
         self._held = SuspendedCalls(ledger, find, self._waiters, show)

@@ -18,7 +18,7 @@ from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.approvals.rules import Decided
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.storage.notices import NoNotices, Notices
+from sidecall.storage.notices import Notices
 
 News = asyncio.Future[CallEntry | None]
 
@@ -27,7 +27,7 @@ class CompletionWaiters:
     """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
 
     def __init__(self, notices: Notices | None = None) -> None:
-        self._notices = notices or NoNotices()
+        self._notices = notices
         self._waiting: dict[str, list[News]] = {}
 
     @contextmanager
@@ -64,7 +64,8 @@ class CompletionWaiters:
 
     def notify_others(self, call_id: str) -> None:
         """Notify other servers that this call has changed."""
-        self._notices.tell("changed", call_id)
+        if self._notices is not None:
+            self._notices.tell("changed", call_id)
 
     def wake_all(self) -> None:
         """Have all who wait look for themselves."""

@@ -85,7 +85,7 @@ async def _remember(
     entry, headers = await accept_call(parts, request, tool, preferences)
     if entry.message is not None:
         return entry.message, headers
-    return await write_entry(parts, entry, "langchain", headers), headers
+    return await write_entry(parts, entry, "langchain", headers, tool), headers
 
 
 def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:
