@@ -12,7 +12,7 @@ from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Preview
 from tests.kit.ledgers import InDatabase, Place
 
 APPROVE, REJECT = Decision(decision="approve"), Decision(decision="reject", reason="No.")

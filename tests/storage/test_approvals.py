@@ -14,8 +14,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.approval import Approval, Preview
 from sidecall.kernel.ports.user_tokens import SignIn
 from tests.kit.ledgers import Clock, Place
 

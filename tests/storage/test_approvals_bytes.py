@@ -11,7 +11,7 @@ from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.approval import Preview
 from tests.kit.ledgers import InMemory, Place
 
 APPROVE = Decision(decision="approve")

@@ -6,7 +6,7 @@ import pytest
 
 from sidecall.features.approvals.stores import OrphanedDecision
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.approval import Preview
 from tests.kit.ledgers import Clock, Place
 from tests.storage.test_approvals import APPROVE, DONE, Waiting
 

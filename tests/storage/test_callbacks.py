@@ -6,8 +6,7 @@ import pytest
 
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_store import SqlCalls
-from sidecall.features.webhooks.queue import DueCallback
-from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.features.webhooks.queue import DueCallback, SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord

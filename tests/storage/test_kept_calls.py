@@ -12,7 +12,7 @@ from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.jobs.sql_store import SqlCalls
-from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.features.webhooks.queue import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord

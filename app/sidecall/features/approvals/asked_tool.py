@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import ToolChanged
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.preview import AskedTool
+from sidecall.kernel.ports.approvals.approval import AskedTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import hash_definition
 

@@ -14,8 +14,15 @@ from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import read_args, read_object
-from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, Approval, ApprovalRequired, ApprovalStatus
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, AskedTool, Preview
+from sidecall.kernel.ports.approvals.approval import (
+    NO_PREVIEW,
+    AlreadyAnswered,
+    Approval,
+    ApprovalRequired,
+    ApprovalStatus,
+    AskedTool,
+    Preview,
+)
 from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
 from sidecall.kernel.ports.workspaces import HEADER, name_conversation
 

@@ -21,8 +21,13 @@ from sidecall.kernel.pipeline.dry_run import make_preview, show_question
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, ApprovalRequired, ApprovalWanted
-from sidecall.kernel.ports.approvals.preview import AskedTool, Preview
+from sidecall.kernel.ports.approvals.approval import (
+    AlreadyAnswered,
+    ApprovalRequired,
+    ApprovalWanted,
+    AskedTool,
+    Preview,
+)
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition

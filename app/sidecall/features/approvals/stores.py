@@ -11,8 +11,7 @@ from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalState, ApprovalStatus
-from sidecall.kernel.ports.approvals.preview import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalState, ApprovalStatus, Preview
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage
 
 

@@ -15,7 +15,7 @@ from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.kernel.ports.approvals.preview import Preview
+from sidecall.kernel.ports.approvals.approval import Preview
 from sidecall.kernel.ports.secrets import OwnSecrets, SecretLost, SecretUnreadable
 from sidecall.kernel.ports.user_tokens import TokenUnavailable, UserTokenRefused, UserTokens
 

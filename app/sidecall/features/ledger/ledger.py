@@ -11,8 +11,7 @@ from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.jobs.progress import ProgressLog
 from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.jobs.stores import CallQueue, Calls
-from sidecall.features.webhooks.queue import CallbackQueue
-from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.features.webhooks.queue import CallbackQueue, SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets

@@ -1,6 +1,7 @@
 """Approvals: calls that wait for a person's decision."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -152,3 +153,32 @@ class ApprovalWanted(SidecallError):
     def __init__(self, tool_call: ToolCall) -> None:
         super().__init__(f"{tool_call.name} has to be approved by a person.")
         self.tool_call = tool_call
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTool:
+    """The definition of the tool that a person is asked about, and its hash."""
+
+    hash: str
+    definition: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the deciding person should know, as the tool's author describes it.
+
+    `shown` is what the call would do, in text or JSON; `error` is why there is no preview. A tool that asks while it
+    runs sets `description` to the question, `payload` to further data, and `state` to what it wants back. With
+    `sign_in` there is no decision: a person has to sign in first. `tool` is what the decision is bound to.
+    """
+
+    shown: Any = None
+    error: str | None = None
+    description: str | None = None
+    payload: Any = None
+    sign_in: SignIn | None = None
+    state: Any = None
+    tool: AskedTool | None = None
+
+
+NO_PREVIEW = Preview()
