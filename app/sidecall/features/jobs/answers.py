@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.past_calls import find_sent
+from sidecall.features.calls.all_calls import find_sent
 from sidecall.features.jobs.completion import may_repeat
 from sidecall.features.jobs.errors import NotRepeatable
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
