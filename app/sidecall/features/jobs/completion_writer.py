@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sidecall.features.calls.stores import AcceptedCall, Calls
+from sidecall.features.jobs.records import CallCompletion, CallDecision, end_entry
+from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
@@ -15,7 +16,7 @@ from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.rules import Decided
-from sidecall.kernel.ports.call_entry import CallCompletion, CallDecision, CallEntry, end_entry
+from sidecall.kernel.ports.call_entry import CallEntry
 
 
 class CallTask(asyncio.Task[None]):

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.features.approvals.stores import Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
@@ -29,7 +30,6 @@ from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.stores import Approvals
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.registry import Registry
 

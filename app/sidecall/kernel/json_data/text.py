@@ -125,3 +125,13 @@ def pause_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def read_args(args: dict[str, Any] | str) -> Any:
+    """Parse the arguments, so that text and object compare equal."""
+    if isinstance(args, dict):
+        return args
+    try:
+        return read_object(parse_json(args.encode(errors="surrogatepass") or b"{}"))
+    except ValueError:
+        return args
