@@ -25,8 +25,12 @@ from sidecall.kernel.executors.process.watching import ForkServerWatch, await_en
 logger = logging.getLogger("sidecall")
 
 _MAIN = "sidecall.kernel.executors.process.inside.main"
-# The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
-_PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {_MAIN} import main; main(*sys.argv[2:])"
+# The path goes first, since Sidecall itself may lie on a part of it that only this process knows. What is imported
+# stays, so that looking for garbage meanwhile would only take time.
+_PROGRAM = (
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv[1]); "
+    f"from {_MAIN} import main; main(*sys.argv[2:])"
+)
 # Seconds that it has for killing its children.
 _PATIENCE = 2.0
 # Signs of life that are read at once.
