@@ -103,6 +103,14 @@ async def test_a_program_gets_what_it_is_given_and_nothing_else(launcher: Progra
     assert said == "/\n0 1 12 2 3 4 40 5 6 7 8 9 \n40 12 9 8 7 6 5 4 3 \n"
 
 
+async def test_a_program_that_wakes_up_interrupts_nobody(launcher: ProgramLauncher) -> None:
+    """Neither does what it starts: both have the policy for what may wait."""
+    said = await Launched(launcher, ["/bin/sh", "-c", "cat /proc/self/stat; cat /proc/$$/stat"]).read()
+
+    # Field 41, counted from behind the name in parentheses.
+    assert [int(line.rpartition(")")[2].split()[38]) for line in said.splitlines()] == [os.SCHED_BATCH] * 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -148,7 +148,7 @@ class ForkServer:
             os.setpgid(0, 0)
             mark_this_process(self._mark)
             _end_with_parent(self._pid)
-            _interrupt_nobody()
+            _set_batch_policy()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, self._handler)
             self._close_own()
@@ -281,7 +281,7 @@ def _end_with_parent(parent: int) -> None:
         os._exit(1)
 
 
-def _interrupt_nobody() -> None:
+def _set_batch_policy() -> None:
     """Let this process wait for its turn when it wakes up, so that a server hands on all its calls without a break."""
     if sys.platform == "linux":
         with suppress(OSError):
