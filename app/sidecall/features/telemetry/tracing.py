@@ -9,8 +9,8 @@ from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.standard_variables import MissingExtra, check_limits
 
 if TYPE_CHECKING:
-    from sidecall.features.telemetry.calls import Tracing
-    from sidecall.features.telemetry.feature import TracingMode
+    from sidecall.features.telemetry import calls as _calls
+    from sidecall.features.telemetry import feature as _feature
 
 logger = logging.getLogger("sidecall")
 
@@ -21,7 +21,7 @@ _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING = frozenset(("true", "span_only", "span_and_event"))
 
 
-def open_tracing(switch: "TracingMode", redaction: Redaction) -> "Tracing | None":
+def open_tracing(switch: "_feature.TracingMode", redaction: Redaction) -> "_calls.Tracing | None":
     """Trace calls if configured; `auto`: if the environment names a destination.
 
     Raises:
@@ -42,11 +42,11 @@ def open_tracing(switch: "TracingMode", redaction: Redaction) -> "Tracing | None
         logger.warning("the environment asks for spans, but the extra `otel` is not installed")
         return None
     captures = os.environ.get(_CAPTURE, "").lower() in _CAPTURING
-    spans: Tracing = export.open_spans(redaction if captures else None)
+    spans: _calls.Tracing = export.open_spans(redaction if captures else None)
     return spans
 
 
-def open_in_process() -> "Tracing | None":
+def open_in_process() -> "_calls.Tracing | None":
     """Trace what a tool does in its process, if the environment names a destination."""
     return open_tracing("auto", Redaction())
 

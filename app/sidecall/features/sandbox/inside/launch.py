@@ -35,7 +35,7 @@ class _Program(NamedTuple):
     held: int
 
 
-class Launcher:
+class ProgramLauncher:
     """Starts and ends programs; it has one thread, and never waits for one of them."""
 
     def __init__(self, control: socket.socket, server: int) -> None:
@@ -207,7 +207,7 @@ def main(control: str) -> None:
     server = os.pidfd_open(os.getppid())
     sock = socket.socket(fileno=int(control))
     os.set_inheritable(sock.fileno(), False)
-    Launcher(sock, server).run()
+    ProgramLauncher(sock, server).run()
 
 
 if __name__ == "__main__":
