@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
@@ -51,8 +51,8 @@ class Events:
         self._lock = threading.Lock()
         self._coming: list[bytes] = []  # from any thread, since the loop was woken for it
         self._coming_bytes = 0
-        self._reading = Reading()
-        self._missed: Counter[str] = Counter()  # by the ids of calls, what was left out and not yet told
+        self._reading = Reading(self._loop)
+        self._missed: dict[str, int] = {}  # by the ids of calls, what was left out and not yet told
         self.size = 0
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
@@ -117,7 +117,7 @@ class Events:
     def _miss(self, call_id: str) -> None:
         """Count an event of a call that was dropped."""
         with self._lock:
-            self._missed[call_id] += 1
+            self._missed[call_id] = self._missed.get(call_id, 0) + 1
 
     def _put(self, event: bytes) -> None:
         """Queue an event, after one for each call that says how many were dropped since the last."""
@@ -125,7 +125,7 @@ class Events:
             return
         if self._missed:
             with self._lock:
-                missed, self._missed = self._missed, Counter()
+                missed, self._missed = self._missed, {}
             told = [to_json({"tool_call_id": call_id, "count": count}) for call_id, count in missed.items()]
             event = b"".join([*(write_event("missed", it) for it in told), event])
         self._queue.append(event)

@@ -160,10 +160,7 @@ async def _go_on(
     try:
         message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
-        if _may_be_large(message):
-            answer = await write_json(parts, whole, message)
-        else:
-            answer = dump_plain(whole.__dict__ if whole is message and not message.additional_kwargs else whole)
+        answer = await write_whole(parts, whole, message)
     except BaseException as error:
         reply = _answer_instead(parts, request, context, error)
         if reply is None:
@@ -247,6 +244,14 @@ def _may_be_large(message: ToolMessage) -> bool:
     if find_artifact(message) is not None or type(content) is not str:
         return True
     return len(content) > LONGEST and is_bulky(message)
+
+
+async def write_whole(parts: Parts, answer: Any, message: ToolMessage) -> bytes:
+    """Serialize the answer that was made of a message."""
+    if _may_be_large(message):
+        return await write_json(parts, answer, message)
+    # The values of such a message are plain, unless it has some of its tool beside it.
+    return dump_plain(message.__dict__ if answer is message and not message.additional_kwargs else answer)
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
