@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from msgspec import DecodeError
+from msgspec.json import Decoder
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
@@ -15,8 +17,7 @@ from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.http.context import DisconnectSweep, RequestContext
 from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
-from sidecall.kernel.http.preferences import PLAIN
-from sidecall.kernel.json_data.text import name_json_type, read_object
+from sidecall.kernel.json_data.text import NEVER_DEEP, is_flat, name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
 from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
 from sidecall.later import Later
@@ -28,15 +29,18 @@ else:
     _answers = Later("sidecall.features.openapi_export.answers")
     _served = Later("sidecall.kernel.rest.served_examples")
 
+_decode = Decoder(dict[str, Any]).decode
+
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcut of calls that wait for their end, and have their context in no header."""
-    find_work = cache(lambda: _answers.answer_operation)
+    find_begin = cache(lambda: _answers.begin_operation)
 
     def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
         request = make_request(parts, scope["path_params"]["name"], body, context)
-        came: Reply | Awaitable[Reply]
-        _, came = context.begin_while_present(find_work()(parts, scope, request, PLAIN))
+        came: Reply | Awaitable[Reply] = find_begin()(parts, scope, request)
+        if not isinstance(came, Reply):
+            _, came = context.begin_while_present(came)
         return came
 
     return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, DisconnectSweep(), answer))}
@@ -51,7 +55,7 @@ def make_request(
         MalformedJSON: It is not JSON.
         NotAToolCall: It is not an object.
     """
-    args = read_object(parse_body(body)) if body.strip() else {}
+    args = _read_arguments(body)
     if not isinstance(args, dict):
         raise _refuse(parts, name, args, about)
     fields = {"name": name, "args": args, "id": f"call_{uuid4().hex}", "type": "tool_call", "item": None}
@@ -61,12 +65,21 @@ def make_request(
         None,
         context,
         about.headers,
-        presence=about.presence,
-        deadline=about.deadline,
-        holder=about.presence,
-        pinned=about.pinned,
+        about.presence,
+        about.deadline,
+        about.presence,
+        about.pinned,
         wants_value=True,
     )
+
+
+def _read_arguments(body: bytes) -> Any:
+    if len(body) <= NEVER_DEEP or is_flat(body):
+        try:
+            return _decode(body)
+        except (DecodeError, UnicodeDecodeError):  # The other way finds out what is wrong, if anything.
+            pass
+    return read_object(parse_body(body)) if body.strip() else {}
 
 
 def _refuse(parts: Parts, name: str, args: Any, about: RequestContext) -> NotAToolCall:

@@ -350,14 +350,14 @@ def find_stored_value(stored: dict[str, Any]) -> Any:
 
 
 IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
-_NOTES = (IGNORED, WORKSPACE, RESULT)
+NOTES = (IGNORED, WORKSPACE, RESULT)
 
 
 def find_note(message: ToolMessage) -> str | None:
     """Return the notes on dropped arguments, the workspace and the result; None if there are none."""
-    if message.response_metadata.keys().isdisjoint(_NOTES):
+    if message.response_metadata.keys().isdisjoint(NOTES):
         return None
-    notes = [note for name in _NOTES if (note := message.response_metadata.get(name)) is not None]
+    notes = [note for name in NOTES if (note := message.response_metadata.get(name)) is not None]
     return "\n".join(notes) or None
 
 

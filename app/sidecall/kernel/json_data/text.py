@@ -46,6 +46,19 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     return value
 
 
+# Levels to which a text may nest, and bytes of a text that cannot be deeper.
+_DEEPEST = 200
+NEVER_DEEP = 2 * _DEEPEST
+# Bytes from which on a text is parsed in the way that is quickest for large ones.
+LARGE = 64 * 1024
+
+
+def is_flat(text: bytes) -> bool:
+    """Return whether a text surely nests no deeper than it may, and is short, so that any parser may read it."""
+    # One that nests deeper has more brackets.
+    return len(text) <= LARGE and text.count(b"[") + text.count(b"{") <= _DEEPEST
+
+
 def _count_digits(value: Any) -> int:
     """Estimate the total digits of the long integers in a parsed value."""
     if type(value) is int:

@@ -136,7 +136,7 @@ def _begin(
         # Its values are plain, so that nothing else becomes of the model, which takes longer.
         answer = dump_plain(said if is_common and dialect == "langchain" else write_answer(came, dialect))
     except BaseException as error:
-        reply = _answer_instead(parts, request, context, error)
+        reply = answer_instead(parts, request, error)
         if reply is None:
             raise
         return reply
@@ -162,7 +162,7 @@ async def _go_on(
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
         answer = await write_whole(parts, whole, message)
     except BaseException as error:
-        reply = _answer_instead(parts, request, context, error)
+        reply = answer_instead(parts, request, error)
         if reply is None:
             raise
         return reply
@@ -171,10 +171,10 @@ async def _go_on(
     return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
 
 
-def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext, error: BaseException) -> Reply | None:
+def answer_instead(parts: Parts, request: CallRequest, error: BaseException) -> Reply | None:
     """Return the answer to a call that has no message; None for an error to be raised."""
     if parts.results.shares:
-        parts.results.release(context.presence)
+        parts.results.release(request.holder)
     if isinstance(error, ApprovalRequired):
         headers = find_quota_headers(parts, request.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
