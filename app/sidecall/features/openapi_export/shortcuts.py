@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from msgspec import DecodeError
-from msgspec.json import Decoder
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
@@ -17,7 +15,7 @@ from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.http.context import DisconnectSweep, RequestContext
 from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
-from sidecall.kernel.json_data.text import NEVER_DEEP, is_flat, name_json_type, read_object
+from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
 from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
 from sidecall.later import Later
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 else:
     _answers = Later("sidecall.features.openapi_export.answers")
     _served = Later("sidecall.kernel.rest.served_examples")
-
-_decode = Decoder(dict[str, Any]).decode
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
@@ -55,7 +51,7 @@ def make_request(
         MalformedJSON: It is not JSON.
         NotAToolCall: It is not an object.
     """
-    args = _read_arguments(body)
+    args = read_object(parse_body(body)) if body.strip() else {}
     if not isinstance(args, dict):
         raise _refuse(parts, name, args, about)
     fields = {"name": name, "args": args, "id": f"call_{uuid4().hex}", "type": "tool_call", "item": None}
@@ -71,15 +67,6 @@ def make_request(
         about.pinned,
         wants_value=True,
     )
-
-
-def _read_arguments(body: bytes) -> Any:
-    if len(body) <= NEVER_DEEP or is_flat(body):
-        try:
-            return _decode(body)
-        except (DecodeError, UnicodeDecodeError):  # The other way finds out what is wrong, if anything.
-            pass
-    return read_object(parse_body(body)) if body.strip() else {}
 
 
 def _refuse(parts: Parts, name: str, args: Any, about: RequestContext) -> NotAToolCall:
