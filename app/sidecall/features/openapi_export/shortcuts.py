@@ -1,6 +1,6 @@
 """Read a call by its plain arguments, and answer it in front of the framework."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,11 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
 
     def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
         request = make_request(parts, scope["path_params"]["name"], body, context)
-        came: Reply | Awaitable[Reply] = find_begin()(parts, scope, request)
-        if not isinstance(came, Reply):
-            _, came = context.begin_while_present(came)
+        begun: Reply | Coroutine[Any, Any, Reply] = find_begin()(parts, scope, request)
+        if isinstance(begun, Reply):
+            return begun
+        came: Reply | Awaitable[Reply]
+        _, came = context.begin_while_present(begun)
         return came
 
     return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, DisconnectSweep(), answer))}
