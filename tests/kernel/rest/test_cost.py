@@ -67,7 +67,7 @@ async def _count_once(app: Application, scope: dict[str, Any], body: bytes) -> i
     again = {**scope, "state": {}}
     sys.setprofile(note)
     try:
-        await app(again, peer.receive, peer.send)
+        await app.serve(again, peer.receive, peer.send)
     finally:
         sys.setprofile(None)
     assert peer.status == 200
