@@ -170,7 +170,7 @@ class RequestReader(RequestParser):
         self.app = app
         plain: Any = app.app if isinstance(app, ProxyHeadersMiddleware) else app
         # Which every call of an object would look for again.
-        self._plain_app = plain.serve if isinstance(plain, Application) else plain.__call__
+        self._plain_app: Any = plain.serve if isinstance(plain, Application) else plain.__call__
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Accept the connection."""

@@ -162,7 +162,7 @@ async def test_a_wrong_call_costs_about_twice_what_a_right_one_does() -> None:
     app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
     call = b'{"name": "echo", "args": {"text": 1}, "id": "call_1"}'
 
-    assert await _count(app, "POST /tool_calls", call=call) <= 169 * ALLOWED
+    assert await _count(app, "POST /tool_calls", call=call) <= 142 * ALLOWED
 
 
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:
