@@ -46,6 +46,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.questions import asks_inside
@@ -92,7 +93,9 @@ def begin_call(parts: McpParts, message: RpcMessage, exchange: Exchange) -> byte
         return _go_on(parts, message, exchange, tool, came)
     if parts.results.shares:
         parts.results.release(exchange.holder)
-    return to_json(_make_result(tool, came, find_value(came), None))
+    value = find_value(came)
+    result = _make_result(tool, came, value, None)
+    return dump_plain(result) if value is ABSENT else to_json(result)
 
 
 async def _fail(error: BaseException) -> ToolMessage:
