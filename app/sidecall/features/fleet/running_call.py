@@ -41,7 +41,7 @@ class RunningCall:
         self._post = post
         self.begin = begin
         self._lock = threading.Lock()
-        self._reading = Reading()
+        self._reading = Reading(asyncio.get_running_loop())
         self._on_the_way = 0
         self._missed = 0  # Events that were left out, and not yet told
         self._ids = itertools.count(1)
