@@ -18,9 +18,9 @@ from sidecall.kernel.schema.whole_numbers import OF_KEYS, Loc, list_schemas_at
 INFERRED = "Arguments"
 # What a text of ASCII begins with that a float may be read from.
 _BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
-# All texts that an infinite float or NaN may be read from, and few others: names and sentences begin like numbers, too.
+# Fits all texts that an infinite float or NaN may be read from, and few others: names and sentences begin so, too.
 _NUMBER_LIKE = re.compile(
-    r"\s*[-+]?_?(?:n_?a_?n|i_?n_?f[inty_]*|[\d._]*e[-+]?[\d_]+|[\d._]{309,})\s*", re.IGNORECASE
+    r"\s*+[-+]?_?(?:(?:n_?a_?n|i_?n_?f[inty_]*+)\s*+\Z|[\d._]{1,308}+(?:e_?[-+]?_?\d|[\d._]))", re.IGNORECASE
 )
 # The last letter of ASCII; beyond it there are spaces, too.
 _LAST = "~"
@@ -101,7 +101,7 @@ def _find_texts(value: Any, path: Loc) -> Iterator[Loc]:
 
 
 def _is_like_number(text: str) -> bool:
-    return _NUMBER_LIKE.fullmatch(text) is not None
+    return _NUMBER_LIKE.match(text) is not None
 
 
 def _is_infinite(text: str) -> bool:
