@@ -132,7 +132,7 @@ class Worker:
         """Begin to work."""
         self._bus.open()
         pulling = [self._take() for _ in range(min(self.plan.slots, _PULLS))]
-        for work in (*pulling, self._outbox.send_all(), self._beat()):
+        for work in (*pulling, self._beat()):
             self._start(work)
 
     async def drain(self, seconds: float) -> None:
@@ -150,12 +150,11 @@ class Worker:
                 self._tell(held.server, "lost", held.call, {"n": held.number})
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLAIM):
-                await self._outbox.wait_until_sent()
+                await self._bus.wait_until_sent()
 
     async def close(self) -> None:
         """Leave the bus, after saying which calls had begun: a server may just have given another."""
-        with suppress(BusAway):
-            await self._bus.send(ALL, "ended", None, self._begun.tell())
+        self._bus.send(ALL, "ended", None, self._begun.tell())
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
@@ -282,11 +281,7 @@ class Worker:
             self._loop.call_soon_threadsafe(work, *arguments)
 
     def _tell(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        self._start(self._send(place, kind, subject, content))
-
-    async def _send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        with suppress(BusAway):
-            await self._bus.send(place, kind, subject, content)
+        self._bus.send(place, kind, subject, content)
 
     async def _beat(self) -> None:
         """Say for each call that it still runs, and end the calls of servers that are gone."""
@@ -299,7 +294,7 @@ class Worker:
                 self._silence[gateway] += 1
             for held in self._calls:
                 if held.is_begun:
-                    await self._send(held.server, "beat", held.call, {"n": held.number})
+                    self._tell(held.server, "beat", held.call, {"n": held.number})
                     if held.ticket is not None:
                         await _settle(held.ticket.in_progress())
                     if self._silence[held.server] == _SILENCE:
