@@ -14,11 +14,12 @@ class _Post:
     def __init__(self) -> None:
         """Be slow."""
         self.letters: list[tuple[str, bytes]] = []
-        self.is_open = asyncio.Event()
+        self.is_taken, self.is_open = asyncio.Event(), asyncio.Event()
 
     async def publish(self, place: str, letter: bytes) -> None:
         """Take a letter."""
         self.letters.append((place, letter))
+        self.is_taken.set()
         await self.is_open.wait()
 
 
@@ -28,8 +29,7 @@ async def _send(*messages: tuple[str, bytes], later: tuple[str, bytes] | None = 
     mailing.open()
     for place, body in messages:
         mailing.add(place, body)
-    while not post.letters:
-        await asyncio.sleep(0)
+    await post.is_taken.wait()
     if later is not None:  # While a letter is under way.
         mailing.add(*later)
     post.is_open.set()
