@@ -131,9 +131,14 @@ class CompletionWriter:
         if write is None:
             return self._finish(running)
         answer_sender(running.sender, running.accepted)
-        return self._insist(running.id, write)
+        return self.insist(running.id, write)
 
-    async def _insist(self, call_id: str, write: Callable[[], Awaitable[T]]) -> T:
+    async def insist(self, call_id: str, write: Callable[[], Awaitable[T]]) -> T:
+        """Write until that succeeds, and meanwhile tell waiters of the call that it does not.
+
+        Raises:
+            StoreUnavailable: The server closes.
+        """
         while True:
             try:
                 return await write()
@@ -150,7 +155,7 @@ class CompletionWriter:
             at = await self._calls.finish(running.id, running.attempt, end)
         except StoreUnavailable:
             answer_sender(running.sender, accepted)  # Its end is delivered later.
-            at = await self._insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
+            at = await self.insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
         answer_sender(running.sender, accepted)

@@ -60,7 +60,7 @@ class Watcher:
 
     def __init__(self, said: int, size: int) -> None:
         """Start behind so many events, of so many bytes together."""
-        self.reading = Reading()
+        self.reading = Reading(asyncio.get_running_loop())
         self._said = said
         self._size = size
 

@@ -158,7 +158,9 @@ class Jobs:
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
-            runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
+            # What is in memory would not outlive the call either.
+            is_safe = not self._ledger.is_lasting or may_repeat(self._find(record.tool_call.name))
+            runs_first = how.may_end_first and is_safe
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
         return outlast(self._reconciler.accept(record, acceptance))  # Its client may disconnect while it is stored.
 

@@ -29,7 +29,7 @@ class Ledger:
 
     It is opened before the first use of a part, and closed after the last. `owner` names this process in it. `rates`
     counts calls for all servers that share it, and `progress` stores tools' progress for them, where several may run.
-    `notices` tells the other servers that something is new.
+    `notices` tells the other servers that something is new. `is_lasting` is false where it ends with this process.
     """
 
     approvals: Approvals
@@ -45,6 +45,7 @@ class Ledger:
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
     notices: Notices = field(default_factory=NoNotices)
     progress: ProgressLog | None = None
+    is_lasting: bool = True
     callbacks: CallbackQueue = field(init=False)
     heartbeat: Heartbeat = field(init=False)
 

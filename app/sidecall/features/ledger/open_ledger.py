@@ -189,6 +189,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
         audit=MemoryAudit(bounds.audit_ttl, bounds.max_audit_entries),
         secrets=MemorySecrets(bounds.max_secrets),
         rules=MemoryRules(bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant),
+        is_lasting=False,
     )
 
 

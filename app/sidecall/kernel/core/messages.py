@@ -220,8 +220,13 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
     return model
 
 
-def write_text_message(text: str, call_id: str, name: str, id: str, metadata: dict[str, Any]) -> ToolMessage:
-    """Make the message of a call that succeeded with a text.
+_SAID = ("content", "tool_call_id", "name", "id", "response_metadata")
+
+
+def write_text_message(
+    text: str, call_id: str, name: str, id: str, metadata: dict[str, Any], *, has_failed: bool = False
+) -> ToolMessage:
+    """Make the message of a call that ended with a text.
 
     The result equals a validated one, in half the time; most answers are such messages.
     """
@@ -231,14 +236,14 @@ def write_text_message(text: str, call_id: str, name: str, id: str, metadata: di
         "artifact": None,
         "tool_call_id": call_id,
         "name": name,
-        "status": "success",
+        "status": "error" if has_failed else "success",
         "type": "tool",
         "id": id,
         "additional_kwargs": {},
         "response_metadata": metadata,
     }
     _set_dict(message, fields)
-    _set_fields_set(message, {"content", "tool_call_id", "name", "id", "response_metadata"})
+    _set_fields_set(message, {*_SAID, "status"} if has_failed else {*_SAID})
     _set_extra(message, None)
     _set_private(message, None)
     return message
@@ -342,14 +347,14 @@ def find_stored_value(stored: dict[str, Any]) -> Any:
 
 
 IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
-_NOTES = (IGNORED, WORKSPACE, RESULT)
+NOTES = (IGNORED, WORKSPACE, RESULT)
 
 
 def find_note(message: ToolMessage) -> str | None:
     """Return the notes on dropped arguments, the workspace and the result; None if there are none."""
-    if message.response_metadata.keys().isdisjoint(_NOTES):
+    if message.response_metadata.keys().isdisjoint(NOTES):
         return None
-    notes = [note for name in _NOTES if (note := message.response_metadata.get(name)) is not None]
+    notes = [note for name in NOTES if (note := message.response_metadata.get(name)) is not None]
     return "\n".join(notes) or None
 
 
