@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
-from sidecall.features.jobs.completion import end_unwanted, may_repeat
-from sidecall.features.jobs.completion_writer import CompletionWriter
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
@@ -20,9 +18,10 @@ from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
 from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.state_machine import CompletionWriter, SuspendedCalls, end_unwanted, may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
-from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
+from sidecall.features.jobs.waiters import CompletionWaiters, wait_for_news
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import await_all, outlast
 from sidecall.kernel.core.errors import ToolTimeout
