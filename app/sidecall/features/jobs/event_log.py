@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.progress import Said
+from sidecall.features.jobs.progress import Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Pauses, Reading
 from sidecall.kernel.json_data.to_json import to_plain

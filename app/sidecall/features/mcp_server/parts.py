@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec import field as struct_field
 from pydantic_core import to_json
 
+from sidecall.features.approvals.stores import Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
@@ -31,7 +32,6 @@ from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.stores import Approvals
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.registry import Registry
 

@@ -7,7 +7,7 @@ from fastapi import Request
 from pydantic_core import to_json
 from starlette.types import Scope
 
-from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
+from sidecall.features.jobs.answers import accept_call, is_remembered, write_entry
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError
@@ -137,7 +137,7 @@ async def _remember(
     entry, headers = await accept_call(parts, request, tool, preferences)
     if entry.message is not None:
         return entry.message, headers
-    return await write_entry(parts, entry, "langchain", headers), headers
+    return await write_entry(parts, entry, "langchain", headers, tool), headers
 
 
 def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from operator import is_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -11,7 +12,7 @@ from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
-from sidecall.kernel.json_data.bulk import is_written
+from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
 
@@ -55,10 +56,6 @@ def _is_block(item: Any) -> bool:
     return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
 
 
-def _is_none(value: Any) -> bool:
-    return value is None
-
-
 class ToolCall(BaseModel, defer_build=True):
     """One request of a model to run a tool.
 
@@ -72,7 +69,7 @@ class ToolCall(BaseModel, defer_build=True):
     id: str
     type: Literal["tool_call"] = "tool_call"
     # What the answer repeats of a provider's own item; its `type` says which it is.
-    item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
+    item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=partial(is_, None))
 
 
 class ReadableMessage(Counterpart):
@@ -180,7 +177,7 @@ class _Artifact:
         if message is None:  # As of other fields, classes have none.
             raise AttributeError("artifact")
         held = message.__dict__["artifact"]
-        if is_written(held):
+        if type(held) is WrittenJson:
             held = message.__dict__["artifact"] = held.value
         return held
 
@@ -331,7 +328,7 @@ def copy_message(message: ToolMessage) -> ToolMessage:
 
 def write_stored(message: ToolMessage) -> bytes:
     """Serialize an answer for storage, with its value."""
-    is_long = is_written(find_artifact(message))
+    is_long = type(find_artifact(message)) is WrittenJson
     text = write_in_pieces(message.__dict__) if is_long else message.__pydantic_serializer__.to_json(message)
     value = find_value(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))

@@ -19,9 +19,9 @@ _QUOTE = ord('"')
 # Numbers of so many digits take long to read and to write, and together they may have so many.
 _LONG_NUMBER, MOST_DIGITS = 300, 100_000
 _LEAST_LONG = 10**_LONG_NUMBER
-# Two of these in a row, as many bytes apart, and there may be one.
-_STEP = _LONG_NUMBER // 2
-_MAYBE_LONG = re.compile(rb"\d\d")
+# As many of these in a row, as many bytes apart, and there may be one.
+_STEP, _IN_A_ROW = 15, _LONG_NUMBER // 15
+_MAYBE_LONG = re.compile(rb"\d{%d}" % _IN_A_ROW)
 # Values that a text may hold: a model never writes as many, and they are parsed, checked and told of within 0.1 s.
 MOST_VALUES = 50_000
 # Levels to which a text may nest, and bytes of a text that cannot be deeper.
@@ -144,3 +144,13 @@ def pause_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def read_args(args: dict[str, Any] | str) -> Any:
+    """Parse the arguments, so that text and object compare equal."""
+    if isinstance(args, dict):
+        return args
+    try:
+        return read_object(parse_json(args.encode(errors="surrogatepass") or b"{}"))
+    except ValueError:
+        return args

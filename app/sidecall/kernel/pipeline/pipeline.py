@@ -1,7 +1,7 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage; and the calls that run."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +121,8 @@ class Pipeline:
     ) -> None:
         admission = admission or Admission(Limits())
         self._registry = registry
+        # Returns a tool by its name.
+        self.find: Callable[[str], CompiledTool | None] = registry.get
         self._default_timeout = default_timeout
         self.services = services
         self._observer: Observer = observer or Unobserved()
@@ -312,10 +314,6 @@ class Pipeline:
         finally:
             invocation.message = message
             self._observer.end(invocation, begun, kind)
-
-    def find(self, name: str) -> CompiledTool | None:
-        """Return a tool by its name."""
-        return self._registry.get(name)
 
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
         """List the tools that this caller may call with this context, in order."""
