@@ -7,16 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import get_args
+from weakref import ReferenceType, ref
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
-from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import (
+from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.approvals.stores import (
     FILTERS,
     NO_FILTERS,
     ApprovalPage,
@@ -25,6 +21,11 @@ from sidecall.kernel.ports.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
 from sidecall.storage.memory_size import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
@@ -46,6 +47,17 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
+    # The record while somebody else has it, or while its call runs: kept only where it takes no more memory.
+    unpacked: "ReferenceType[ApprovalRecord] | None" = None
+    running: ApprovalRecord | None = None
+
+    def read(self) -> ApprovalRecord:
+        """Return the record."""
+        known = self.running or (None if self.unpacked is None else self.unpacked())
+        if known is None:
+            known = self.packed.unpack()
+            self.unpacked = ref(known)
+        return known
 
     @property
     def has_ended(self) -> bool:
@@ -136,7 +148,7 @@ class MemoryApprovals:
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        return self._entry(approval_id, tenant).packed.unpack()
+        return self._entry(approval_id, tenant).read()
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
@@ -203,7 +215,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
         """
         entry = self._entry(approval_id)
-        return self._change(entry, entry.packed.unpack().decide(decision, by))
+        return self._change(entry, entry.read().decide(decision, by))
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
         """Register a listener for expired calls; decisions of this store are always delivered."""
@@ -216,7 +228,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
+        record = self._change(entry, entry.read().reopen(preview, self._ttl))
         if preview is not None:
             entry.expires = self._clock() + self._ttl
         return record
@@ -228,7 +240,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.packed.unpack().answer(message))
+        record = self._change(entry, entry.read().answer(message))
         now = self._clock()
         if entry.expires < now + _LINGER:
             self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
@@ -241,6 +253,7 @@ class MemoryApprovals:
         elif packed.size > entry.taken:
             raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
+        entry.unpacked, entry.running = None, record if entry.is_running else None
         return record
 
     def _expire(self, key: str, entry: _Entry) -> None:
@@ -270,7 +283,7 @@ class MemoryApprovals:
         packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
         if packed.size + _BESIDE < entry.taken:
             self._room.take(packed.size + _BESIDE - entry.taken)
-            entry.packed, entry.taken = packed, packed.size + _BESIDE
+            entry.packed, entry.unpacked, entry.taken = packed, None, packed.size + _BESIDE
 
     def _forget_ended(self) -> bool:
         """Delete the oldest ended call; return False if there is none."""
