@@ -20,7 +20,7 @@ from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 
 
 class Signal:
-    """An event as asyncio's, which takes up room only while somebody waits for it: there are several per request.
+    """An event as asyncio's, which takes up room only while a listener waits for it: there are several per request.
 
     What is to be told at once is called with each `set`.
     """
