@@ -1,8 +1,9 @@
 """Servers that do the same work with nothing around it: what no framework and no tool server can undercut."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from pydantic_core import to_json
@@ -52,16 +53,18 @@ def echo(text: str) -> str:
     return text
 
 
-def _pooled() -> Callable[[Request], Awaitable[Response]]:
-    pool = ProcessPoolExecutor(POOLED)  # Whose processes start with the first call.
+@asynccontextmanager
+async def _open_pool(_: Starlette) -> AsyncIterator[dict[str, ProcessPoolExecutor]]:
+    """Give the routes a pool, whose processes start with the first call and would outlive a server that is stopped."""
+    with ProcessPoolExecutor(POOLED) as pool:
+        yield {"pool": pool}
 
-    async def endpoint(request: Request) -> Response:
-        call = ToolCall.model_validate_json(await request.body())
-        content = await asyncio.get_running_loop().run_in_executor(pool, echo, call.args["text"])
-        message = ToolMessage(content=content, tool_call_id=call.id, name=call.name)
-        return Response(message.model_dump_json(), media_type="application/json")
 
-    return endpoint
+async def _pooled_endpoint(request: Request) -> Response:
+    call = ToolCall.model_validate_json(await request.body())
+    content = await asyncio.get_running_loop().run_in_executor(request.state.pool, echo, call.args["text"])
+    message = ToolMessage(content=content, tool_call_id=call.id, name=call.name)
+    return Response(message.model_dump_json(), media_type="application/json")
 
 
 async def _slow_endpoint(request: Request) -> Response:
@@ -99,12 +102,13 @@ async def _models_endpoint(request: Request) -> Response:
 starlette = Starlette(
     routes=[
         Route("/tool_calls", _endpoint, methods=["POST"]),
-        Route("/pooled_calls", _pooled(), methods=["POST"]),
+        Route("/pooled_calls", _pooled_endpoint, methods=["POST"]),
         Route("/slow_calls", _slow_endpoint, methods=["POST"]),
         Route("/stream", _stream_endpoint, methods=["POST"]),
         Route("/rows", _rows_endpoint, methods=["POST"]),
         Route("/models", _models_endpoint, methods=["POST"]),
-    ]
+    ],
+    lifespan=_open_pool,
 )
 
 fastapi = FastAPI()

@@ -207,6 +207,8 @@ async def test_a_launcher_that_stands_still_is_killed(
     end = await run(shell, "echo here", folder)
 
     assert has_ended(first)
+    await run(shell, "true", folder)
+    assert not await asyncio.to_thread(Path(f"/proc/{first}").exists)  # Nor is it a zombie.
     assert (end.exit_code, end.stdout[0]) == (0, b"here\n")
     assert "the process that starts sandboxes stands still; it is killed, and another takes its place" in caplog.text
 

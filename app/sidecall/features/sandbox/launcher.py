@@ -279,6 +279,8 @@ class LauncherProcess:
             raise AssertionError("the last trial ends the loop")
 
     def _find(self) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+        # Those that were killed are reaped by the way.
+        self._ending = [one for one in self._ending if one.poll() is None]
         if self._control is None or self._process is None:
             self._start()
         assert self._control is not None
@@ -312,7 +314,7 @@ class LauncherProcess:
 
     def _drop(self, process: subprocess.Popen[bytes]) -> None:
         process.kill()
-        self._ending = [one for one in (*self._ending, process) if one.poll() is None]
+        self._ending.append(process)
         if self._control is not None:
             self._control.close()
         self._control, self._process = None, None

@@ -2,15 +2,18 @@
 
 import asyncio
 import ctypes
+import gc
 import math
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel
@@ -26,6 +29,7 @@ from sidecall import (
     ToolMessage,
     tool,
 )
+from sidecall.kernel.executors.process.inside.tool_process import Channel
 
 
 class Unlucky(Exception):
@@ -292,6 +296,25 @@ def circumstances(
     known = {"user": user, "tenant": tenant, "call_id": call_id, "key": key, "headers": dict(context.headers)}
     caller = [context.caller.subject, sorted(context.caller.scopes)]
     return {**known, "caller": caller, "tool": context.tool_name, "store": context.store, "late": context.remaining}
+
+
+@tool(executor="process", timeout=60)
+def spoil_the_line(folder: str = "") -> str:
+    """Write what is no message to the server: at once, or, after the answer, when there is a file `go` in a folder."""
+    channel = next(found for found in gc.get_objects() if type(found) is Channel)
+
+    def write() -> None:
+        while folder and not Path(folder, "go").exists():
+            time.sleep(0.01)
+        channel._socket.sendall(b"\xff" * 16)
+        if folder:
+            Path(folder, "done").touch()
+
+    if folder:
+        threading.Thread(target=write).start()
+    else:
+        write()
+    return "done"
 
 
 def make_hidden() -> Any:

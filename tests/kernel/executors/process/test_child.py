@@ -10,7 +10,7 @@ from contextvars import ContextVar
 import pytest
 import uvloop
 
-from sidecall.kernel.executors.process.child import Child, Frames, pack
+from sidecall.kernel.executors.process.child import Child, Frames, ProcessDied, pack
 
 MakeLoop = Callable[[], asyncio.AbstractEventLoop]
 _NOTED: ContextVar[object] = ContextVar("noted")
@@ -115,3 +115,40 @@ def test_nothing_of_the_first_call_is_kept_for_the_others(
 
     with asyncio.Runner(loop_factory=make_loop) as runner:
         assert runner.run(run())
+
+
+# The beginning of a message of 8 GB.
+_NO_MESSAGE = b"\xff" * 16
+
+
+def test_what_is_no_message_ends_the_call(make_loop: MakeLoop, pair: tuple[Child, socket.socket]) -> None:
+    """At once, rather than at its deadline, and without memory for it."""
+    child, theirs = pair
+    theirs.sendall(pack("log", "x", [10, "first", {}]) + _NO_MESSAGE)
+    with asyncio.Runner(loop_factory=make_loop) as runner, pytest.raises(ProcessDied) as caught:
+        runner.run(child.ask(pack("call", "1", None), "1", _ignore))
+
+    assert str(caught.value) == "the tool's process sent what is no message"
+    assert caught.value.has_begun
+    assert child.has_ended()
+
+
+def test_what_is_no_message_is_found_before_the_next_call(
+    make_loop: MakeLoop, pair: tuple[Child, socket.socket]
+) -> None:
+    """Of what comes while there is none; messages are kept for the next one."""
+    child, theirs = pair
+
+    async def wait() -> list[bool]:
+        theirs.sendall(pack("answer", "1", None))
+        await child.ask(pack("call", "1", None), "1", _ignore)
+        found = []
+        for sent in (pack("log", "x", [10, "between", {}]), pack("answer", "2", "early"), _NO_MESSAGE):
+            theirs.sendall(sent)
+            for _ in range(5):  # Between which the loop looks at its sockets.
+                await asyncio.sleep(0.001)
+            found.append(child.has_ended())
+        return found
+
+    with asyncio.Runner(loop_factory=make_loop) as runner:
+        assert runner.run(wait()) == [False, False, True]

@@ -29,8 +29,10 @@ from tests.kernel.executors.process.process_tools import (
     modest,
     orphan,
     pid,
+    spoil_the_line,
 )
 from tests.kit.processes import has_ended
+from tests.kit.waiting import until
 
 
 def kind(message: ToolMessage) -> str:
@@ -269,3 +271,29 @@ async def test_closing_kills_what_runs(tmp_path: Path) -> None:
 
     assert [kind(message) for message in messages] == ["execution_error", "execution_error"]
     assert has_ended(child)
+
+
+async def test_a_process_that_writes_no_message_is_replaced(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """Its own call fails at once; after the answer it harms no other call."""
+    one = ProcessExecutor(1, TOOLS_OF)
+    await one.start([pid.compiled, spoil_the_line.compiled])
+    answer = answering(one)
+    first = await answer(pid)
+    failed = await answer(spoil_the_line, {})
+    second = await answer(pid)
+    late = await answer(spoil_the_line, {"folder": str(tmp_path)})
+    (process,) = children_of(one)
+    (tmp_path / "go").touch()
+    await until((tmp_path / "done").exists)
+    await asyncio.sleep(0.01)
+    third = await answer(pid)
+    await one.close()
+
+    assert [message.status for message in (first, failed, second, late, third)] == [
+        *("success", "error", "success", "success", "success")
+    ]
+    assert kind(failed) == "execution_error"
+    assert "the tool's process sent what is no message" in caplog.text
+    assert len({first.content, second.content, third.content}) == 3
+    assert second.content == str(process)
+    assert has_ended(process)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from sidecall.kernel.executors.process import child
 from sidecall.kernel.executors.process.child import COST, LARGE, Child, Frames, pack
 
 
@@ -78,21 +79,33 @@ def test_what_has_no_form_is_an_error(content: Any) -> None:
         pack("a", "b", content)
 
 
+def test_a_message_has_its_bound_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What claims to be longer is no message, and none is made that would be refused."""
+    monkeypatch.setattr(child, "MOST", 1000)
+    longest = pack("a", None, {"content": "x" * (1000 - len('["a",null,{"content":null}]'))})
+
+    assert len(list(Frames().split(longest))) == 1
+    with pytest.raises(ValueError, match="it is no message"):
+        list(Frames().split(b"\x00\x00\x03\xe8\x00\x00\x00\x01"))
+    with pytest.raises(ValueError, match=r"It takes 1,027 bytes, and 1,000 at most cross between processes\."):
+        pack("a", None, {"content": "x" * 1000})
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("is_cut", [False, True], ids=["small messages", "behind a large one"])
 async def test_what_a_call_has_cost_is_heard_after_it_was_given_up(is_cut: bool) -> None:
     """All that was sent before the end of its process; of other messages none is read."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
-    child = Child(1, ours, 0)
-    waiting = asyncio.ensure_future(child.ask(pack("call", "a", {}), "a", _pause_for_ever))
+    one = Child(1, ours, 0)
+    waiting = asyncio.ensure_future(one.ask(pack("call", "a", {}), "a", _pause_for_ever))
     theirs.sendall(pack("event", "a", ["progress", 1]) + pack("event", "a", [COST, 3]))
     await asyncio.sleep(0.05)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     heard: list[tuple[str, int]] = []
 
-    gone = asyncio.ensure_future(child.wait_until_gone(lambda call, fine: heard.append((call, fine))))
+    gone = asyncio.ensure_future(one.wait_until_gone(lambda call, fine: heard.append((call, fine))))
     theirs.sendall(pack("event", "a", ["progress", 2]) + pack("event", "a", [COST, 4]) + pack("log", "x", [10, "", {}]))
     if is_cut:
         theirs.sendall(pack("answer", "a", "x" * LARGE * 2)[: LARGE // 2])

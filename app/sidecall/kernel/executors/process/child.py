@@ -22,8 +22,12 @@ _LENGTHS = struct.Struct("!II")
 # Bytes to ask a socket for at once. Above the usual ones, the system gives the memory anew each time and takes it back.
 CHUNK = 262_144
 _USUAL = 65_536
+# How often the socket of a process is read that has sent something while it had no call.
+_LOOKS = 16
 # Bytes of a message above which reading must not block other work.
 LARGE = 262_144
+# Bytes of a message at most; what claims to be longer is none, but what a tool has written to the socket itself.
+MOST = 1 << 30
 # What the text is called in the content that it is taken from. Most tools return one and some are long: as UTF-8 it
 # costs next to nothing, as JSON a server's event loop stands still.
 _TEXT = "content"
@@ -59,6 +63,8 @@ def pack(kind: str, subject: str | None, content: Any) -> bytes:
         body = _encode((kind, subject, content)).encode("ascii")
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from error
+    if len(text) + len(body) > MOST:
+        raise ValueError(f"It takes {len(text) + len(body):,} bytes, and {MOST:,} at most cross between processes.")
     return b"".join((_LENGTHS.pack(len(text), len(body)), text, body))
 
 
@@ -83,7 +89,11 @@ class Frames:
         return map(unpack, self.split(piece))
 
     def split(self, piece: bytes) -> Iterator[bytes | bytearray]:
-        """Add a chunk, and yield the raw messages that it completes."""
+        """Add a chunk, and yield the raw messages that it completes.
+
+        Raises:
+            ValueError: What follows is no message.
+        """
         self._received += piece
         while len(self._received) >= _LENGTHS.size and len(self._received) >= (end := self._end()):
             if len(self._received) == end:  # A large one is not copied.
@@ -99,6 +109,8 @@ class Frames:
         if len(self._received) < _LENGTHS.size:
             return _LENGTHS.size
         of_text, of_json = _LENGTHS.unpack_from(self._received)
+        if of_text + of_json > MOST:
+            raise ValueError("it is no message")
         end: int = _LENGTHS.size + of_text + of_json
         return end
 
@@ -130,8 +142,8 @@ MakeReply = Callable[[list[Any]], Awaitable[bytes]]
 class ProcessDied(Exception):
     """The process ended before it answered; `has_begun` says whether it had taken the request."""
 
-    def __init__(self, code: int | None, has_begun: bool) -> None:
-        super().__init__(f"the tool's process {describe_end(code)}")
+    def __init__(self, code: int | None, has_begun: bool, *, is_broken: bool = False) -> None:
+        super().__init__(f"the tool's process {'sent what is no message' if is_broken else describe_end(code)}")
         self.has_begun = has_begun
 
 
@@ -153,6 +165,8 @@ class Incoming:
         self._skims = False
         # How the process has ended: whether it left a request unread.
         self._end: bool | None = None
+        #: Whether it has sent what is no message, so that no more is read.
+        self.is_broken = False
 
     async def next(self, prepare: Prepare | None) -> bytes | bytearray | None:
         """Wait for a message; None once there are no more. Where this is cancelled, those that have come are kept."""
@@ -203,18 +217,37 @@ class Incoming:
             self._is_watched = False
             loop.remove_reader(self._socket)
             return
+        if self._take():
+            waiter.set_result(None)
+
+    def _take(self) -> bool:
+        """Read once, and return whether something has come, or the end."""
         try:
             piece = self._socket.recv(CHUNK if self._frames.missing > _USUAL else _USUAL)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError as error:
             # So Linux says that it closed the socket with our request in it.
             self._end, piece = isinstance(error, ConnectionResetError), b""
         if not piece:
             self._end = bool(self._end)
         elif not (self._skims and self._frames.coming > LARGE):
+            self._split(piece)
+        return True
+
+    def _split(self, piece: bytes) -> None:
+        try:
             self._messages.extend(self._frames.split(piece))
-        waiter.set_result(None)
+        except ValueError:
+            self._end, self.is_broken = False, True
+
+    def look(self) -> bool:
+        """Read what has come while nobody waited, and return whether these are messages."""
+        if self._loop is not None and not self._is_watched:
+            for _ in range(_LOOKS):
+                if self._end is not None or not self._take():
+                    break
+        return not self.is_broken
 
     def close(self) -> None:
         """Close the socket, once the loop has forgotten it, so that it takes no other one of that number for it."""
@@ -262,7 +295,8 @@ class Child:
             kind, subject, content = await self._receive(prepare)
             if kind == "end":
                 code, is_unread = content
-                raise ProcessDied(code, has_begun=is_sent and not is_unread)
+                is_broken = self._incoming.is_broken
+                raise ProcessDied(code, has_begun=is_sent and not is_unread, is_broken=is_broken)
             if kind == "log":
                 log(subject, *content)
             elif subject == call and kind == "answer":
@@ -301,8 +335,8 @@ class Child:
         return unpack(message) if len(message) < LARGE else await RESULTS.run(unpack, message)
 
     def has_ended(self) -> bool:
-        """Return whether the process has ended."""
-        return bool(self._state.poll(0))
+        """Return whether the process has ended, or has sent what is no message."""
+        return bool(self._state.poll(0)) or not self._incoming.look()
 
     async def wait_until_gone(self, hear: HearCost) -> None:
         """Wait until it has ended and the fork server has reaped it, hearing only what its call has cost."""

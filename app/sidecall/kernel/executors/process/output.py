@@ -64,6 +64,8 @@ def write_output(tool: CompiledTool, output: Any, call_id: str, bounds: ResultBo
     Raises:
         ToolOutputError: The server would raise it, had the tool run there, or it is too large.
     """
+    if type(output) is str and tool.options.response_format == "content":
+        return {"kind": "value", "content": output}  # As what most tools return would leave the rest.
     content, artifact = tool.split(output)
     write = _Writer(tool, bounds)
     if is_command(content):

@@ -103,15 +103,17 @@ def read_request(
     """Return the call for the tool in this process."""
     get = request.get
     subject, tenant, scopes, toolset = request["caller"]
+    given: dict[str, Any] = {name: request[name] for name in _OFTEN_NONE if name in request}
+    if "headers" in request:
+        given["headers"] = HeaderMap(request["headers"])
     call = CallRequest(
         ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
         caller=Caller(subject, tenant, frozenset(scopes), toolset),
         context=get("context", {}),
-        headers=HeaderMap(get("headers", {})),
         approved=get("approved", False),
         listener=listener,
         origin=CallOrigin(*request["origin"]),
-        **{name: request[name] for name in _OFTEN_NONE if name in request},
+        **given,
     )
     made = Invocation(
         id=request["invocation_id"],

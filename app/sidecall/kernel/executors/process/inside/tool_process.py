@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import asdict
 from functools import partial
@@ -54,11 +54,15 @@ class Channel:
         # The call whose questions are answered.
         self._call: str | None = None
         self._pid = os.getpid()
+        self._least = 1
 
     def __iter__(self) -> Iterator[Message]:
-        # Never into the message after: a request that is still in the socket when this process ends has not begun.
-        while piece := self._socket.recv(min(self._frames.missing, CHUNK)):
-            yield from self._frames.feed(piece)
+        # With the greeting the first request may come. It is left in the socket, since one that is still there when
+        # this process ends has not begun. Each other message comes when the one before is answered.
+        while piece := self._socket.recv(min(max(self._frames.missing, self._least), CHUNK)):
+            for message in self._frames.feed(piece):
+                self._least = _PIECE
+                yield message
 
     def say(self, kind: str, subject: str | None, content: Any) -> None:
         """Send a message."""
@@ -92,20 +96,16 @@ class Channel:
         await asyncio.sleep(0)
         return await asyncio.to_thread(self.ask, kind, subject, content)
 
-    @contextmanager
-    def answering(self, call: str) -> Iterator[None]:
-        """Allow questions of a call within the body.
-
-        At its end pending replies are waited for, so that no later call reads them.
-        """
+    def begin(self, call: str) -> None:
+        """Allow questions of a call."""
         self._call = call
-        try:
-            yield
-        finally:
-            # First of all, since a thread that asks again and again may be faster at the lock for as long as it likes.
-            self._call = None
-            with self._asking:
-                pass
+
+    def end(self) -> None:
+        """Allow no more questions, and wait for pending replies, so that no later call reads them."""
+        # First of all, since a thread that asks again and again may be faster at the lock for as long as it likes.
+        self._call = None
+        with self._asking:
+            pass
 
 
 class LogToServer(logging.Handler):
@@ -159,6 +159,8 @@ def write_record(record: logging.LogRecord, text: str) -> list[Any]:
 
 
 _MB = 1024 * 1024
+# Bytes to ask the socket for.
+_PIECE = 16_384
 
 _TRACE_DELAY_MS = "200"
 
@@ -197,7 +199,9 @@ class ToolProcess:
         return copy_context().run(self._call, request)
 
     def _call(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        with nullcontext() if self._tracing is None else self._tracing.within(request.get("trace", {})):
+        if self._tracing is None:
+            return self._answer(request)
+        with self._tracing.within(request.get("trace", {})):
             return self._answer(request)
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,16 +211,20 @@ class ToolProcess:
             invocation = open_call(request, tool, self._channel, listen, add_cost)
             fill_hidden(invocation)
             validate(invocation)
-            with (
-                self._channel.answering(invocation.id),
-                bounded_memory(self._baseline + request["memory_limit_mb"] * _MB),
-            ):
-                output = self._run(invocation)
+            output = self._run_within(invocation, self._baseline + request["memory_limit_mb"] * _MB)
             return write_output(invocation.tool, output, invocation.call.id, ResultBounds(*request["bounds"]))
         except BaseException as error:
             return write_failure(error)
         finally:
             end_copy_of(self._pid)
+
+    def _run_within(self, invocation: Invocation, most_bytes: int) -> Any:
+        self._channel.begin(invocation.id)
+        try:
+            with bounded_memory(most_bytes):
+                return self._run(invocation)
+        finally:
+            self._channel.end()
 
     def _find(self, home: Home) -> CompiledTool:
         is_new = not self._finder.knows(home)
