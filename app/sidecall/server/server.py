@@ -253,9 +253,8 @@ class Server(uvicorn.Server):
 # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of malloc.h.
 _UNUSED, _THRESHOLD, _ARENAS = -1, -3, -8
 
-# What is mapped is filled with zeros by the kernel, each time: a fifth of the time of an answer of one megabyte.
-_LARGE = 2 * 1024 * 1024
-# How much the end of the heap keeps for such answers.
+_LARGE = 256 * 1024
+# How much the end of the heap keeps, which the kernel would else take and fill with zeros for each large answer.
 _KEPT = 8 * 1024 * 1024
 
 
