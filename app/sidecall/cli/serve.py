@@ -278,6 +278,7 @@ def _make_config(settings: Settings, app: Any = None, certificates: Any = None) 
         ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
         ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         ssl_context_factory=None if certificates is None else certificates.make_context,
+        timeout_keep_alive=settings.keep_alive,
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.
