@@ -55,8 +55,16 @@ async def test_what_cannot_be_read_is_logged_once_in_ten_seconds(caplog: pytest.
     for now in (0, 5, 9.5, 10, 20):
         shared.sweep(now)
 
-    assert caplog.messages == ["requests that could not be read or were too large were refused: 30"]
-    assert shared.lifecycle.refused == {400: 20, 431: 10}
+    made = Connection(config, shared, {}, asyncio.get_running_loop())
+    made.connection_made(Wire())
+    made.data_received(b"nonsense\r\n\r\n")
+    shared.sweep(20)
+    shared.sweep(21)
+    shared.complain()  # As at the server's end.
+
+    said = "requests that could not be read or were too large were refused"
+    assert caplog.messages == [f"{said}: 30", f"{said}: 1"]
+    assert shared.lifecycle.refused == {400: 21, 431: 10}
 
 
 async def test_a_client_that_asks_the_same_again_and_again_is_not_idle(connection: Connection, wire: Wire) -> None:

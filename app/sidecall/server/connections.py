@@ -99,10 +99,15 @@ class Connections(ServerState):
         is_scarce = self.room.used * 2 > self.room.most
         coming: list[Keeper] = [found for found in self.open if found.has_kept_waiting] if is_scarce else []
         self.room.late = sorted(coming, key=attrgetter("since"), reverse=True)
-        if now >= self._quiet_until and (complaints := self._complaints()):
+        if now >= self._quiet_until and self.complain():
             self._quiet_until = now + _QUIET
-            for complaint in complaints:
-                logger.warning(complaint)
+
+    def complain(self) -> bool:
+        """Log what has been refused since the last line of that, and return whether something was."""
+        complaints = self._complaints()
+        for complaint in complaints:
+            logger.warning(complaint)
+        return bool(complaints)
 
     def _complaints(self) -> list[str]:
         complaints = []

@@ -197,6 +197,7 @@ class Server(uvicorn.Server):
             sock.close()
         await self._finish()
         await self._close_connections()
+        self._connections.complain()
         closing = asyncio.create_task(self.lifespan.shutdown())
         # Remembered calls may take the time that requests have left; nothing else may.
         left = self._lifecycle.patience(self._patience.drain_timeout)
