@@ -233,7 +233,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Connections",
         "What a slow or hostile client meets: [hostile connections](limits.md#hostile-connections).",
-        ("max_connections", "header_timeout", "body_timeout"),
+        ("max_connections", "keep_alive", "header_timeout", "body_timeout"),
     ),
     (
         "Start and end",

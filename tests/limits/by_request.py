@@ -26,7 +26,7 @@ from sidecall.kernel.http.events import Events
 from sidecall.kernel.rest.listings import Listings, make_listing
 from sidecall.server.parsing import complete_scope
 from tests.kit.clients import MakeClient, send_together
-from tests.limits.offered import ask, attach, bill, compute, echo, note, repeat, wait
+from tests.limits.offered import ask, attach, bill, compute, echo, note, read, repeat, visit, wait
 
 Provoke = Callable[[MakeClient], Awaitable[str]]
 
@@ -133,6 +133,14 @@ async def _choices(make_client: MakeClient) -> str:
     for _ in range(30):
         value = {"left": value}
     return say(await post(await make_client(compute), call("compute", value=value)))
+
+
+async def _address(make_client: MakeClient) -> str:
+    return say(await post(await make_client(visit), call("visit", address="http://a/" + "a" * 65_536)))
+
+
+async def _json_text(make_client: MakeClient) -> str:
+    return say(await post(await make_client(read), call("read", text="[" + "1," * 50_000 + "1]")))
 
 
 async def _content(make_client: MakeClient) -> str:
@@ -298,6 +306,8 @@ BY_REQUEST: dict[str, Provoke] = {
     "names of tools in metrics": _labels,
     "wrong fields that a model is told of": _fields,
     "ways to read arguments whose parts may be one of several things within each other": _choices,
+    "bytes of an address that is read as a URL": _address,
+    "values in a text that is read as JSON": _json_text,
     "bytes of an answer that a model reads": _content,
     "bytes of an artifact, as JSON": _artifact,
     "bytes of the answers of a batch, together": _artifacts,

@@ -18,6 +18,7 @@ Provoke = Callable[[Server], str]
 NARROW = {
     "SIDECALL_HEADER_TIMEOUT": "1",
     "SIDECALL_BODY_TIMEOUT": "1",
+    "SIDECALL_KEEP_ALIVE": "1",
     "SIDECALL_MEMORY_LIMIT_MB": "256",
     "SIDECALL_PROCESSES": "1",
     "SIDECALL_MAX_CONNECTIONS": "40",
@@ -66,6 +67,14 @@ def _wait(server: Server) -> str:
     with connection(server) as silent:
         said = _send(GET)(server)
         return f"{said}; where nothing was sent, {'closed' if read_all(silent) == b'' else 'answered'}"
+
+
+def _ask_nothing_more(server: Server) -> str:
+    with connection(server) as sock:
+        sock.sendall(GET + b"\r\n")
+        answer = read_all(sock)
+    is_kept = answer.startswith(b"HTTP/1.1 200 ") and b"connection: close" not in answer.lower()
+    return "closed" if is_kept else f"{answer!r}"
 
 
 def _do_not_read(server: Server) -> str:
@@ -122,6 +131,7 @@ def _hoard(server: Server) -> str:
 _CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 BY_SOCKET: dict[str, Provoke] = {
     "seconds until the headers are there": _wait,
+    "seconds for which a connection is kept without a request": _ask_nothing_more,
     "seconds until the body is there": _send(POST + b"Content-Length: 10\r\n\r\n{"),
     "seconds in which a client takes nothing of an answer": _do_not_read,
     "bytes of the request line and headers": _send(GET + b"X: " + b"x" * 40_000 + b"\r\n\r\n"),

@@ -1,9 +1,9 @@
 """Tools that are called beyond bounds."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import AnyUrl, BaseModel, Json
 
 from sidecall import Cache, InjectedStore, Store, tool
 
@@ -80,3 +80,15 @@ class Product(BaseModel):
 async def compute(value: Sum | Product) -> str:
     """Compute what is within each other."""
     return "computed"
+
+
+@tool
+async def visit(address: AnyUrl) -> str:
+    """Visit an address."""
+    return f"visited {address}"
+
+
+@tool
+async def read(text: Json[Any]) -> str:
+    """Read a text of JSON."""
+    return type(text).__name__

@@ -35,7 +35,7 @@ async def connection(wire: Wire) -> Connection:
     app_state: dict[str, Any] = {}
     made = Connection(
         config,
-        Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000)),
+        Connections(Lifecycle(), Patience(), 100, 75, RequestRoom(1_000_000_000)),
         app_state,
         asyncio.get_running_loop(),
     )
@@ -55,8 +55,16 @@ async def test_what_cannot_be_read_is_logged_once_in_ten_seconds(caplog: pytest.
     for now in (0, 5, 9.5, 10, 20):
         shared.sweep(now)
 
-    assert caplog.messages == ["requests that could not be read or were too large were refused: 30"]
-    assert shared.lifecycle.refused == {400: 20, 431: 10}
+    made = Connection(config, shared, {}, asyncio.get_running_loop())
+    made.connection_made(Wire())
+    made.data_received(b"nonsense\r\n\r\n")
+    shared.sweep(20)
+    shared.sweep(21)
+    shared.complain()  # As at the server's end.
+
+    said = "requests that could not be read or were too large were refused"
+    assert caplog.messages == [f"{said}: 30", f"{said}: 1"]
+    assert shared.lifecycle.refused == {400: 21, 431: 10}
 
 
 async def test_a_client_that_asks_the_same_again_and_again_is_not_idle(connection: Connection, wire: Wire) -> None:
@@ -71,13 +79,13 @@ async def test_a_client_that_asks_the_same_again_and_again_is_not_idle(connectio
 
 
 async def test_a_client_that_asks_nothing_more_is_idle(connection: Connection, wire: Wire) -> None:
-    """Its connection is closed without a word."""
+    """Its connection is closed without a word, later than one on which nothing was asked."""
     connection.data_received(REQUEST)
     await asyncio.sleep(0)
-    for second in range(9):
+    for second in range(75):
         connection.look(second)
     was_open = wire.is_open
-    connection.look(10)
+    connection.look(75)
 
     assert (was_open, wire.is_open) == (True, False)
     assert b"".join(wire.pieces).count(b"HTTP/1.1 ") == 1

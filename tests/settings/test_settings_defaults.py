@@ -140,6 +140,7 @@ DEFAULTS = {
     "max_batch": 128,
     "max_connections": 16384,
     "header_timeout": 10.0,
+    "keep_alive": 75,
     "body_timeout": 30.0,
     "drain_grace": 2.0,
     "drain_timeout": 30.0,

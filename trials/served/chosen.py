@@ -5,7 +5,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Union
 
-from pydantic import AnyUrl, BaseModel, Field, create_model
+from pydantic import AnyUrl, BaseModel, Field, Json, create_model
 
 from sidecall import InjectedState, StructuredTool, ToolContext, tool
 
@@ -277,3 +277,13 @@ fit_nested = StructuredTool.from_function(
         },
     },
 )
+
+
+@tool
+async def read_text(text: Json[Any]) -> str:
+    """Name the type of what a text of JSON says.
+
+    Args:
+        text: Which.
+    """
+    return type(text).__name__

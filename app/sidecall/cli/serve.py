@@ -25,6 +25,7 @@ from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.kernel.concurrency.pools import take_short_turns
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
@@ -94,9 +95,6 @@ logger = logging.getLogger("sidecall")
 _OTHERS = frozenset(("langchain_core", "agents"))
 # So that the log's first line stays readable where there are a thousand tools.
 _MOST_NAMED = 20
-# Seconds after which a thread that computes lets another run; Python's own is 5 ms. An answer takes the event loop
-# several turns, and it may wait this long before each.
-_TURN = 0.001
 
 
 def run_server(**given: Any) -> None:
@@ -239,7 +237,7 @@ def _serve(
     config = _make_config(settings, app, lifecycle.certificates)
     gc.collect()
     _spare_the_collector()
-    sys.setswitchinterval(_TURN)
+    take_short_turns()
     give_memory_back()
     most = room_for(settings.max_connections)
     server = Server(config, lifecycle, read_patience(settings), most, room, on_started, is_worker=sock is not None)
@@ -278,6 +276,7 @@ def _make_config(settings: Settings, app: Any = None, certificates: Any = None) 
         ssl_certfile=None if settings.tls_cert is None else str(settings.tls_cert),
         ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         ssl_context_factory=None if certificates is None else certificates.make_context,
+        timeout_keep_alive=settings.keep_alive,
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

@@ -40,7 +40,7 @@ SWEEP = 0.5
 _QUIET = 10.0
 
 # What we want of a client, at a request, with so many bytes that it has not taken.
-_Wanted = Literal["headers", "a body", "a request", "a reader", "an end", "nothing"]
+_Wanted = Literal["headers", "a body", "a request", "another request", "a reader", "an end", "nothing"]
 
 _Sight = tuple[_Wanted, Any, int]
 
@@ -59,7 +59,8 @@ class Connections(ServerState):
         self.limits: dict[_Wanted, float] = {
             "headers": patience.header_timeout,
             "a body": patience.body_timeout,
-            "a request": max(patience.header_timeout, keep_alive),
+            "a request": patience.header_timeout,
+            "another request": keep_alive,
             # Longer by a look: what a client has read is known later, when its system next says so.
             "a reader": patience.body_timeout + SWEEP,
             "an end": patience.body_timeout + SWEEP,
@@ -80,6 +81,17 @@ class Connections(ServerState):
         """A copy of the open connections."""
         return cast("list[Connection]", list(self.connections))
 
+    @property
+    def has_coming(self) -> bool:
+        """Whether a connection has not asked anything yet, or is about to."""
+        return any(connection.wanted in ("a request", "headers") for connection in self.open)
+
+    @property
+    def idle_sockets(self) -> list[Any]:
+        """The sockets of connections that are kept without a request."""
+        idle = ("a request", "another request")
+        return [found.transport.get_extra_info("socket") for found in self.open if found.wanted in idle]
+
     def sweep(self, now: float) -> None:
         """Cut off connections that will be overdue at the next sweep, and log what happened."""
         for connection in self.open:
@@ -87,10 +99,15 @@ class Connections(ServerState):
         is_scarce = self.room.used * 2 > self.room.most
         coming: list[Keeper] = [found for found in self.open if found.has_kept_waiting] if is_scarce else []
         self.room.late = sorted(coming, key=attrgetter("since"), reverse=True)
-        if now >= self._quiet_until and (complaints := self._complaints()):
+        if now >= self._quiet_until and self.complain():
             self._quiet_until = now + _QUIET
-            for complaint in complaints:
-                logger.warning(complaint)
+
+    def complain(self) -> bool:
+        """Log what has been refused since the last line of that, and return whether something was."""
+        complaints = self._complaints()
+        for complaint in complaints:
+            logger.warning(complaint)
+        return bool(complaints)
 
     def _complaints(self) -> list[str]:
         complaints = []
@@ -183,7 +200,7 @@ class Connection(RequestReader):
     @property
     def has_kept_waiting(self) -> bool:
         """Whether its request's body had begun at the last sweep and is still incomplete."""
-        return self._seen[0] == "a body" and self._seen[1] is self.scope and self._wanted() == "a body"
+        return self._seen[0] == "a body" and self._seen[1] is self.scope and self.wanted == "a body"
 
     def give_way(self) -> None:
         """Refuse the incomplete request, to make room for others."""
@@ -209,7 +226,7 @@ class Connection(RequestReader):
             if self._slow is self._running:
                 self.flow.listen()
             self._slow = self._running
-        wanted = self._wanted()
+        wanted = self.wanted
         scope, unread = self.scope, self.transport.get_write_buffer_size()
         untaken = count_untaken(self.transport) if unread or wanted in ("a reader", "an end") else 0
         if unread or self.flow.size:
@@ -220,22 +237,25 @@ class Connection(RequestReader):
         elif now - self.since > self._shared.limits[wanted] - SWEEP:
             self._cut(wanted)
 
-    def _wanted(self) -> _Wanted:
+    @property
+    def wanted(self) -> _Wanted:
+        """What the server waits for."""
         if self.transport.is_closing() or self._is_leaving:
             return "an end"
         if self.flow.write_paused:
             return "a reader"
-        if self.cycle is None or self.cycle.response_complete:
+        cycle: Any = self.cycle  # None before the first request
+        if cycle is None or cycle.response_complete:
             is_in_headers = self.scope is not None and "method" not in self.scope
-            return "headers" if is_in_headers else "a request"
-        if self.cycle.more_body and not (self.flow.read_paused or self.flow.is_held):
+            return "headers" if is_in_headers else "a request" if cycle is None else "another request"
+        if cycle.more_body and not (self.flow.read_paused or self.flow.is_held):
             return "a body"
         return "nothing"
 
     def _cut(self, wanted: _Wanted) -> None:
         if wanted in ("a reader", "an end"):
             self.transport.abort()
-        elif wanted == "a request":
+        elif wanted in ("a request", "another request"):
             self.transport.close()
         else:
             self._shared.late += 1
@@ -244,14 +264,18 @@ class Connection(RequestReader):
                 disconnect(self.cycle)
 
     def discourage(self) -> None:
-        """Close the connection after the pending answers, and tell its client so."""
+        """Close the connection after the pending answers, and tell its client so.
+
+        An answer that has begun has said that the connection is kept, and its client may already send another request
+        when it ends: that one is told.
+        """
         for cycle in (self._running, *(cycle for cycle, _ in self.pipeline)):
-            if cycle is not None:
+            if cycle is not None and not cycle.response_started:
                 cycle.keep_alive = False
 
     def shutdown(self) -> None:
         """Close, unless an answer is due; called by the server on shutdown."""
-        if self._wanted() == "headers":
+        if self.wanted == "headers":
             self.refuse(SHUTTING_DOWN)
         elif self._is_leaving:
             self.transport.close()

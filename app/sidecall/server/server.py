@@ -23,6 +23,7 @@ from sidecall.features.telemetry.writer import exit_now, log_last
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections, bound_unsent
+from sidecall.server.parting import stop_listening, take_in
 from sidecall.server.reading import RequestRoom
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
 from sidecall.server.watchdog import Watchdog
@@ -30,6 +31,8 @@ from sidecall.server.watchdog import Watchdog
 logger = logging.getLogger("sidecall")
 
 _TICK = 0.1
+# Seconds for the first request of those that have just connected.
+_TO_ASK = 1.0
 # Seconds for what has to be quick: cancelled tools, the last bytes of answers, the stores, the interpreter.
 _TO_CANCEL = 1.0
 
@@ -189,12 +192,12 @@ class Server(uvicorn.Server):
         for connection in self._connections.open:
             connection.discourage()
         await self._pass(self._grace, lambda: False)
-        for server in self.servers:
-            server.close()
+        await stop_listening(self.servers, is_alone=not self._is_worker)
         for sock in sockets or []:
             sock.close()
         await self._finish()
         await self._close_connections()
+        self._connections.complain()
         closing = asyncio.create_task(self.lifespan.shutdown())
         # Remembered calls may take the time that requests have left; nothing else may.
         left = self._lifecycle.patience(self._patience.drain_timeout)
@@ -206,15 +209,21 @@ class Server(uvicorn.Server):
         self._watchdog.end_within(_TO_LEAVE, code=self.exit_code)
 
     async def _finish(self) -> None:
-        """Wait for requests in flight, and for those sent just before listening ended."""
-        quiet = 0
+        """Wait for requests in flight, and for those sent just before listening ended or on kept connections."""
+        loop, quiet = asyncio.get_running_loop(), 0
+        end = loop.time() + self._patience.drain_timeout
 
         def is_quiet() -> bool:
             nonlocal quiet
             quiet = 0 if self._lifecycle.in_flight else quiet + 1
             return quiet > 1
 
-        await self._pass(self._patience.drain_timeout, is_quiet)
+        await self._pass(min(_TO_ASK, self._patience.drain_timeout), lambda: not self._connections.has_coming)
+        while True:
+            await self._pass(end - loop.time(), is_quiet)
+            await take_in(lambda: self._connections.idle_sockets)
+            if not self._lifecycle.in_flight or loop.time() >= end:
+                break
         if self._lifecycle.in_flight:
             await self._cut_off()
 

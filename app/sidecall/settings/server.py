@@ -271,6 +271,11 @@ class Settings(
     body_timeout: float = Field(
         default=30.0, ge=1, allow_inf_nan=False, description="Seconds in which the body of a request must arrive."
     )
+    keep_alive: int = Field(
+        default=75,
+        ge=1,
+        description="Seconds for which a connection is kept without a request; more than the proxy in front keeps it.",
+    )
     drain_grace: float = Field(
         default=2.0,
         ge=0,

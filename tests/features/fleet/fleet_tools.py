@@ -5,6 +5,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,6 +32,18 @@ def where_thread() -> int:
 def where_process() -> int:
     """Return the process that runs this."""
     return os.getpid()
+
+
+@tool(queue="cpu")
+async def turn() -> float:
+    """Return for how many seconds a thread computes while others wait."""
+    return sys.getswitchinterval()
+
+
+@tool
+async def turn_at_home() -> float:
+    """Return the same of the server."""
+    return sys.getswitchinterval()
 
 
 @tool

@@ -47,6 +47,12 @@ def test_a_tool_runs_in_its_executor_on_the_worker(fleet: Fleet, server: Server,
     assert int(call(server, "at_home").json()["content"]) == server.pid
 
 
+@pytest.mark.parametrize("name", ["turn", "turn_at_home"])
+def test_threads_that_compute_soon_give_way_to_the_loop(server: Server, name: str) -> None:
+    """On a worker as on a server, since both answer others meanwhile."""
+    assert call(server, name).json()["content"] == "0.001"
+
+
 @pytest.mark.parametrize(
     ("name", "args", "content"),
     [

@@ -7,7 +7,18 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AnyUrl,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    Json,
+    MongoDsn,
+    TypeAdapter,
+    ValidationError,
+)
 from typing_extensions import TypedDict
 
 from sidecall.kernel.core import stepwise
@@ -272,3 +283,33 @@ def test_members_that_cost_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch
         StepwiseValidator(_All.__pydantic_core_schema__).validate_python(given)
 
     assert [error["type"] for error in caught.value.errors()] == ["too_long"]
+
+
+_LONG_ADDRESS = "http://" + "é." * 40_000 + "com/"
+TOO_MUCH_AT_ONCE: list[tuple[Any, Any, str]] = [
+    (AnyUrl, _LONG_ADDRESS, "URL should have at most 65536 characters"),
+    (MongoDsn, "mongodb://" + "a," * 40_000, "URL should have at most 65536 characters"),
+    (dict[str, AnyUrl], {"a": _LONG_ADDRESS}, "URL should have at most 65536 characters"),
+    (HttpUrl, "http://a/" + "a" * 3_000, "URL should have at most 2083 characters"),
+    (Json[list[int]], "[" + "1," * 50_000 + "1]", "JSON in a text may have at most 50,000 values"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "said"), TOO_MUCH_AT_ONCE)
+def test_what_cannot_be_read_in_steps_is_bounded(kind: Any, value: Any, said: str) -> None:
+    """Pydantic reads an address of 4 MB for most of a second while all others wait."""
+    with pytest.raises(ValidationError) as caught:
+        StepwiseValidator(TypeAdapter(kind).core_schema).validate_python(value)
+
+    assert [error["msg"] for error in caught.value.errors()] == [said]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [(AnyUrl, "http://a/" + "a" * 60_000), (Json[list[int]], "[" + "1," * 40_000 + "1]"), (Json[str], '"a"')],
+)
+def test_below_that_it_is_read_as_by_pydantic(kind: Any, value: Any) -> None:
+    """With the same value."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+
+    assert StepwiseValidator(adapter.core_schema).validate_python(value) == adapter.validate_python(value)

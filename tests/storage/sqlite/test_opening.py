@@ -269,3 +269,17 @@ def _tables(path: Path) -> list[tuple[str, ...]]:
     found += connection.execute("SELECT version, name FROM schema_version ORDER BY version").fetchall()
     connection.close()
     return found
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_not_followed(tmp_path: Path) -> None:
+    """Its disk may not be mounted, and a new file in its place knows nothing of what has been done."""
+    path, disk = tmp_path / "ledger.db", tmp_path / "disk"
+    path.symlink_to(disk / "ledger.db")
+
+    with pytest.raises(StoreUnfit, match="its folder does not exist"):
+        try_file(path)
+    made = disk.exists()
+    disk.mkdir()
+    try_file(path)
+
+    assert not made

@@ -115,6 +115,7 @@ _NESTED = [
     Case("numbers of one hash", "30,000", call("differ_by_hash", {"numbers": _SAME_HASH})),
     Case("a long pattern", "4 MB", call("read_pattern", {"pattern": "a" * 4_100_000})),
     Case("a long address", "4 MB", call("read_address", {"address": _ADDRESS})),
+    Case("a long text of JSON", "4 MB", call("read_text", {"text": "[" + "1," * 2_000_000 + "1]"})),
     Case("a long name of a host", "4 MB", call("fit_nested", {"names": ["\u00e9." * 590_000]})),
     Case("a long pattern by a schema", "4 MB", call("fit_nested", {"pattern": "(" * 4_100_000})),
 ]

@@ -33,6 +33,9 @@ _MOST_LOOKS, _A_FAILURE, _MOST_ERRORS = 20_000, 20, 10_000
 _MOST_PARTS = 200_000
 # For how many seconds of a processor a value is validated, which are asked for rarely.
 _MOST_SECONDS, _RARELY = 3.0, 0xFF
+# What is read in one step, however long it is: bytes of an address, and values in a text of JSON.
+_MOST_ADDRESS, _MOST_IN_TEXT = 65_536, 50_000
+_ADDRESSES = ("url", "multi-host-url")
 TOO_MANY_CHOICES = (
     "There are too many ways to read this, since its parts may be one of several things within each other. Send"
     " something with fewer levels"
@@ -141,9 +144,14 @@ class StepwiseValidator:
         if not isinstance(schema, dict):
             return schema
         made = {key: it if key in _OTHERS else self._open(it) for key, it in schema.items()}
-        if made.get("type") == "union":
+        kind = str(made.get("type"))
+        if kind == "union":
             return _call_back(made, _look, _fail)
-        members = [key for key in _MEMBERS.get(str(made.get("type")), ()) if made.get(key) is not None]
+        if kind in _ADDRESSES:
+            return {**made, "max_length": min(made.get("max_length") or _MOST_ADDRESS, _MOST_ADDRESS)}
+        if kind == "json":
+            return core_schema.no_info_before_validator_function(_bound_text, made)
+        members = [key for key in _MEMBERS.get(kind, ()) if made.get(key) is not None]
         return self._count_members(made, schema, members) if members else made
 
     def _count_members(self, made: dict[str, Any], schema: dict[str, Any], members: list[str]) -> Any:
@@ -195,6 +203,15 @@ def _fail(_: Any) -> None:
     """Refuse what fits no member of a union."""
     _COUNT.get().look(_A_FAILURE)
     raise PydanticCustomError(_STOP, _STOP)
+
+
+def _bound_text(value: Any) -> Any:
+    """Refuse a text of JSON with too many values to be read while all others wait."""
+    text = value.encode(errors="replace") if isinstance(value, str) else value
+    if isinstance(text, bytes | bytearray) and _count_parts(bytes(text)) > _MOST_IN_TEXT:
+        said = f"JSON in a text may have at most {_MOST_IN_TEXT:,} values"
+        raise PydanticCustomError("too_many_values", said)
+    return value
 
 
 def _call_back(schema: Any, fits: Callable[[Any], Any] | None, fails: Callable[[Any], None]) -> Any:

@@ -83,6 +83,7 @@ class SqliteFile:
         self.purpose = purpose
         # Its companions lie next to the file itself, not next to a link to it.
         self.path = None if path is None else Path(os.path.realpath(path))
+        self._is_linked = path is not None and path.is_symlink()
         self._patience = patience
         self._lock = None if path is None else FileLock(Path(f"{self.path}.lock"), holder or os.getpid())
         # The descriptor that holds the lock is one of a process that starts no others, which would inherit it.
@@ -222,6 +223,12 @@ class SqliteFile:
         if self.path is None or self._lock is None:
             return
         if not self._opened.is_known:
+            if self._is_linked and not self.path.parent.exists():
+                # A new file there would be hidden by the disk once it is mounted, and what is on it done again.
+                raise StoreUnfit(
+                    f"{self} is where a link leads, and its folder does not exist. Mount the disk that has it, make "
+                    "the folder, or remove the link."
+                )
             self.path.parent.mkdir(mode=0o700, exist_ok=True)
         self._lock.take()
         self._opened.open()
