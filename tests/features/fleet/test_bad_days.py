@@ -63,7 +63,7 @@ class FakeWorker:
     ) -> None:
         """Say that it is there, with these tools and so many free slots."""
         said = {"role": "worker", "name": "fake", "queue": queue, "pool": pool or self.bus.id, "slots": 4, "running": 0}
-        await self.bus.send(
+        self.bus.send(
             self.server or ALL, "here", None, {**said, "draining": is_leaving, "tools": len(tools), "free": free}
         )
 
@@ -96,7 +96,7 @@ class FakeWorker:
 async def job(server: Server, fake: FakeWorker) -> AsyncIterator[str]:
     """Give a remembered call, which the worker has a free slot for."""
     await fake.offer("nobody", {"unserved": ""}, 1)
-    await fake.bus.send(fake.server, "claim", "what was heard before", {"n": 0})
+    fake.bus.send(fake.server, "claim", "what was heard before", {"n": 0})
     await fake.wait_for("gone", "what was heard before")
     yield (made := await _begin(server))
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
@@ -112,7 +112,7 @@ async def fake(fleet: Fleet, server: Server) -> AsyncIterator[FakeWorker]:
     hashed = {"unserved": await asyncio.to_thread(_read_hash, server)}
     await made.offer("nobody", hashed, 0)
     made.server, _ = await made.wait_for("tools")
-    await made.bus.send(made.server, "tools", None, {"pool": made.bus.id, "tools": hashed})
+    made.bus.send(made.server, "tools", None, {"pool": made.bus.id, "tools": hashed})
     await asyncio.to_thread(wait_for, lambda: is_available(server, "unserved"))
     yield made
     await made.offer("nobody", hashed, 0, is_leaving=True)
@@ -144,7 +144,7 @@ async def test_a_claim_for_a_call_that_was_cancelled_is_refused(server: Server, 
     async with httpx.AsyncClient(timeout=PATIENCE) as client:
         await client.post(f"{server.url}/tool_calls/{job}/cancel")
     assert (await _read(server, job))["status"] == "cancelled"
-    await fake.bus.send(gateway, "claim", job, {"n": number})
+    fake.bus.send(gateway, "claim", job, {"n": number})
     await fake.wait_for("gone", job)
     assert not [said for _, said in fake.heard if said.kind == "grant"]
 
@@ -154,7 +154,7 @@ async def test_a_claim_for_a_call_that_has_waited_too_long_is_refused(server: Se
     asked = asyncio.create_task(asyncio.to_thread(call, server, "unserved"))
     gateway, name, number = await fake.take_ticket()
     assert (await asked).status_code == 503
-    await fake.bus.send(gateway, "claim", name, {"n": number})
+    fake.bus.send(gateway, "claim", name, {"n": number})
     await fake.wait_for("gone", name)
     assert not [said for _, said in fake.heard if said.kind == "grant"]
 
@@ -164,18 +164,18 @@ async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, 
     job = await _begin(server)
     gateway, _, number = await fake.take_ticket(job)
     wrong = {"answer": {"value": "false"}}
-    await fake.bus.send(gateway, "answer", job, {"n": number, **wrong})
-    await fake.bus.send(gateway, "claim", job, {"n": number + 1000})
+    fake.bus.send(gateway, "answer", job, {"n": number, **wrong})
+    fake.bus.send(gateway, "claim", job, {"n": number + 1000})
     await fake.wait_for("gone", job)
-    await fake.bus.send(gateway, "claim", job, {"n": number})
+    fake.bus.send(gateway, "claim", job, {"n": number})
     _, grant = await fake.wait_for("grant", job)
     assert grant.content["request"]["home"]["name"] == "unserved"
     fake.heard.clear()
-    await fake.bus.send(gateway, "claim", job, {"n": number})
+    fake.bus.send(gateway, "claim", job, {"n": number})
     await fake.wait_for("gone", job)
-    await fake.bus.send(gateway, "answer", job, {"n": number + 1, **wrong})
-    await fake.bus.send(gateway, "unbegun", job, {"n": number + 1})
-    await fake.bus.send(gateway, "lost", job, {"n": number})
+    fake.bus.send(gateway, "answer", job, {"n": number + 1, **wrong})
+    fake.bus.send(gateway, "unbegun", job, {"n": number + 1})
+    fake.bus.send(gateway, "lost", job, {"n": number})
     ended = await _read(server, job)
     assert ended["status"] == "outcome_unknown"
 
@@ -183,7 +183,7 @@ async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, 
 async def test_a_worker_that_has_no_room_any_more_holds_up_no_call(fake: FakeWorker, job: str) -> None:
     """Where it has told of a free slot; the call waits in the stream then, though it must not run twice."""
     gateway, grant = await fake.wait_for("grant", job)
-    await fake.bus.send(gateway, "unbegun", job, {"n": grant.content["n"]})
+    fake.bus.send(gateway, "unbegun", job, {"n": grant.content["n"]})
     _, _, number = await fake.take_ticket(job)
     assert number > grant.content["n"]
 
@@ -193,7 +193,7 @@ async def test_a_worker_is_asked_for_a_call_of_which_it_says_nothing(fake: FakeW
     gateway, grant = await fake.wait_for("grant", job)
     _, asked = await fake.wait_for("held", job)
     assert asked.content == {"n": grant.content["n"]}
-    await fake.bus.send(gateway, "unbegun", job, asked.content)
+    fake.bus.send(gateway, "unbegun", job, asked.content)
     _, _, number = await fake.take_ticket(job)
     assert number > grant.content["n"]
 
@@ -209,7 +209,7 @@ async def test_a_call_for_a_worker_that_leaves_waits_for_another(server: Server,
     await asyncio.to_thread(wait_for, lambda: server.metrics()[workers] == before[workers] + 1)
     job = await _begin(server)
     await gone.wait_for("grant", job)
-    await gone.bus.send(ALL, "ended", None, {"worker": gone.bus.id, "begun": {}, "is_all": True})
+    gone.bus.send(ALL, "ended", None, {"worker": gone.bus.id, "begun": {}, "is_all": True})
     await gone.bus.close()
     await fake.take_ticket(job)
     async with httpx.AsyncClient(timeout=PATIENCE) as client:

@@ -47,7 +47,7 @@ class Visitor:
 
     async def ask(self) -> None:
         """Ask all, and wait for their answers."""
-        await self.bus.send(ALL, "who", None, {"all": True})
+        self.bus.send(ALL, "who", None, {"all": True})
         await asyncio.sleep(_ANSWER)
 
     def _hear(self, sender: str, said: Message) -> None:
@@ -82,5 +82,5 @@ async def drain(access: BusAccess, name: str) -> bool:
         await visitor.ask()
         if not any(it["role"] == "worker" and it["name"] == name for it in visitor.heard.values()):
             return False
-        await visitor.bus.send(ALL, "drain", None, name)
+        visitor.bus.send(ALL, "drain", None, name)
     return True

@@ -12,14 +12,16 @@ from typing import Any
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.errors import ConnectionClosedError, NoRespondersError, OutboundBufferLimitError
 from nats.errors import Error as NatsError
-from nats.errors import NoRespondersError
 from nats.js.api import AckPolicy, ConsumerConfig, DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
 from nats.js.client import JetStreamContext
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.frames import FrameRefused, Frames
+from sidecall.features.fleet.mailing import Mailing
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.executors.process.child import Frames as Messages
 from sidecall.kernel.executors.process.child import Message, pack, unpack
 
 logger = logging.getLogger("sidecall.fleet")
@@ -82,7 +84,7 @@ class Bus:
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
-        self._sending = asyncio.Lock()
+        self._mailing = Mailing(self._publish)
         self._is_closing = False
         self._closed = asyncio.Event()
         self._warned: set[str] = set()
@@ -96,6 +98,7 @@ class Bus:
     def open(self) -> None:
         """Begin to connect; calls are refused until the bus is there."""
         self._keeping = asyncio.create_task(self._keep())
+        self._mailing.open()
 
     async def close(self) -> None:
         """End the connection, after what was sent."""
@@ -106,31 +109,30 @@ class Bus:
         with suppress(Exception):
             async with asyncio.timeout(_PATIENCE):
                 if self._client.is_connected:
+                    await self._mailing.wait_until_sent()
                     await self._client.flush()
                 await self._client.close()
+        await self._mailing.close()
 
-    async def send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        """Send a message to a process, or to all.
+    def send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
+        """Send a message to a process, or to all, in the order of these calls.
 
         Raises:
-            BusAway: The bus does not take it.
             ValueError: JSON cannot say it, or it is too large.
         """
-        await self.send_packed(place, pack(kind, subject, content))
+        self._mailing.add(place, pack(kind, subject, content))
 
-    async def send_packed(self, place: str, body: bytes) -> None:
+    def send_packed(self, place: str, body: bytes) -> None:
         """Send a message that is packed already.
 
         Raises:
-            BusAway: The bus does not take it.
             ValueError: It is too large.
         """
-        async with self._sending:  # The frames of a message follow one another.
-            try:
-                for frame in self._frames.write(place, body, self._client.max_payload - _BESIDE):
-                    await self._client.publish(f"{_PREFIX}.node.{place}", frame)
-            except (NatsError, OSError, TimeoutError) as error:
-                raise BusAway(f"the bus takes nothing: {error}") from error
+        self._mailing.add(place, body)
+
+    async def wait_until_sent(self) -> None:
+        """Wait until the connection has taken all messages."""
+        await self._mailing.wait_until_sent()
 
     async def is_there(self, place: str) -> bool:
         """Return whether a process listens at a place; True also where that cannot be found out."""
@@ -150,7 +152,7 @@ class Bus:
             BusAway: The bus does not take it.
         """
         place = f"{queue}.{pool}"
-        (frame,) = self._frames.write(place, pack("ticket", subject, number), self._client.max_payload - _BESIDE)
+        (frame,) = self._frames.write(place, pack("ticket", subject, number), self._room)
         for is_last in (False, True):
             try:
                 if self._stream is None:
@@ -198,6 +200,24 @@ class Bus:
         except (NatsError, OSError, TimeoutError) as error:
             raise BusAway(f"the bus gives no tickets: {error}") from error
 
+    async def _publish(self, place: str, body: bytes) -> None:
+        """Send messages that follow one another; where the connection takes nothing more, wait until it does."""
+        for frame in self._frames.write(place, body, self._room):
+            while True:
+                try:
+                    await self._client.publish(f"{_PREFIX}.node.{place}", frame)
+                except (ConnectionClosedError, OutboundBufferLimitError, OSError, TimeoutError):
+                    await asyncio.sleep(_WAIT)
+                except NatsError as error:
+                    self._warn(f"the bus does not take a message: {error}")
+                    return
+                else:
+                    break
+
+    @property
+    def _room(self) -> int:
+        return self._client.max_payload - _BESIDE
+
     async def _keep(self) -> None:
         while True:
             try:
@@ -220,6 +240,7 @@ class Bus:
             max_reconnect_attempts=-1,
             ping_interval=2,
             pending_size=_PENDING,
+            skip_subject_validation=True,  # They are made here.
             **self._access.list_options(),
         )
         self._stream = self._client.jetstream(timeout=_PATIENCE)
@@ -248,14 +269,20 @@ class Bus:
                 return
             try:
                 received = self._frames.read(place, message.data)
-                if received is not None:
-                    self._hear(received.sender, unpack(received.body))
             except FrameRefused as refused:
                 self._warn(str(refused))
-            except Exception:  # What is said wrongly must not end the reading of what follows.
-                logger.exception("a message of the fleet cannot be read")
+                return
+            if received is not None:
+                for said in Messages().split(received.body):
+                    self._hear_one(received.sender, said)
 
         return read
+
+    def _hear_one(self, sender: str, said: bytes | bytearray) -> None:
+        try:
+            self._hear(sender, unpack(said))
+        except Exception:  # What is said wrongly must not end the reading of what follows.
+            logger.exception("a message of the fleet cannot be read")
 
     async def _on_back(self) -> None:
         try:

@@ -7,7 +7,6 @@ import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -198,7 +197,7 @@ class FleetExecutor:
         stop = time.monotonic() + self._bounds.queue_timeout
         while True:
             await self._find_worker(call, stop)
-            await self._grant(call)
+            self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
                 self.roster.change_free(call.worker, 1)
@@ -289,10 +288,7 @@ class FleetExecutor:
             if self._bus.is_up:
                 for worker in self.roster.miss():
                     logger.warning("the worker %s of the queue %s is gone", worker.name, worker.queue)
-                with suppress(BusAway):
-                    await self._bus.send(
-                        ALL, "who", None, {"owner": None if self._peers is None else self._peers.owner}
-                    )
+                self._bus.send(ALL, "who", None, {"owner": None if self._peers is None else self._peers.owner})
             else:
                 self.roster.forgive()
             await asyncio.sleep(_ASK)
@@ -403,24 +399,23 @@ class FleetExecutor:
         if call.release is not None:
             call.release()
 
-    async def _grant(self, call: RemoteCall) -> None:
+    def _grant(self, call: RemoteCall) -> None:
         """Give a worker all that it needs for a call; the deadline as seconds left, since clocks differ."""
         invocation, number, worker = call.invocation, call.number, call.worker
         if worker is None:
+            return
+        if not self._bus.is_up:
+            call.lose(has_begun=False)
             return
         home = {"name": invocation.tool.name, "module": "", "file": None}
         bounds = bounds_of(invocation.tool, self._bounds.max_result_bytes)
         try:
             request = write_request(invocation, home, 0, bounds)  # type: ignore[arg-type]
             left = None if invocation.deadline is None else max(0.0, invocation.deadline - time.monotonic())
-            content = {"n": number, "request": {**request, "deadline": left}}
-            call.is_granted = True  # From here on it may have begun.
-            await self._bus.send(worker, "grant", invocation.id, content)
-        except BusAway:
-            call.lose(has_begun=False)
+            self._bus.send(worker, "grant", invocation.id, {"n": number, "request": {**request, "deadline": left}})
         except ValueError as error:
-            call.is_granted = False
             raise ToolException(f"Error: the call cannot be sent to a worker: {error}") from None
+        call.is_granted = True  # From here on it may have begun.
 
     def _on_unbegun(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
@@ -454,10 +449,7 @@ class FleetExecutor:
 
     async def _reply(self, call: RemoteCall, worker: str, asked: Mapping[str, Any]) -> None:
         reply = unpack(await reply_to(call.invocation, asked["question"])).content
-        with suppress(BusAway):
-            await self._bus.send(
-                worker, "reply", call.invocation.id, {"n": asked["n"], "id": asked["id"], "reply": reply}
-            )
+        self._tell(worker, "reply", call.invocation.id, {"n": asked["n"], "id": asked["id"], "reply": reply})
 
     def _on_lost(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
@@ -486,11 +478,7 @@ class FleetExecutor:
         self._tell(worker, kind, subject, {"n": number})
 
     def _tell(self, worker: str, kind: str, subject: str | None, content: Any) -> None:
-        self._begin(self._send(worker, kind, subject, content))
-
-    async def _send(self, worker: str, kind: str, subject: str | None, content: Any) -> None:
-        with suppress(BusAway):
-            await self._bus.send(worker, kind, subject, content)
+        self._bus.send(worker, kind, subject, content)
 
     def _begin(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.get_running_loop().create_task(work)

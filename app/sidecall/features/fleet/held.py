@@ -1,6 +1,7 @@
 """The calls that a worker has, and has had."""
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Held:
     # What gives the ticket back if the claim is not answered.
     timer: asyncio.TimerHandle | None = None
     is_begun: bool = False
+    stop: float = math.inf  # When it is ended here
     running: RunningCall | None = None
     run: ToolRun | None = None
 

@@ -1,51 +1,37 @@
 """What a worker sends in its order, and sends again where the bus may have lost it."""
 
-import asyncio
 import logging
 import time
 from collections import deque
 
-from sidecall.features.fleet.bus import Bus, BusAway
+from sidecall.features.fleet.bus import Bus
 
 logger = logging.getLogger("sidecall.fleet")
 
 # Seconds for which answers are kept that the bus may have lost when it went away, and their bytes.
 _KEEP = 5.0
 _MOST_KEPT = 64 * 1024 * 1024
-_RETRY = 0.1
 
 
 class Outbox:
-    """Messages to servers, for the event loop of the bus."""
+    """Messages of tools to servers, for the event loop of the bus."""
 
     def __init__(self, bus: Bus) -> None:
         """Send by this connection."""
         self._bus = bus
-        self._waiting: asyncio.Queue[tuple[str, bytes, bool]] = asyncio.Queue()
         self._kept: deque[tuple[float, str, bytes]] = deque()
         # Servers that have not been heard since the bus was away, and may lack answers.
         self._owed: set[str] = set()
 
     def put(self, server: str, body: bytes, *, is_kept: bool = False) -> None:
-        """Add a packed message; one that is kept is sent again if the bus may have lost it."""
-        self._waiting.put_nowait((server, body, is_kept))
-
-    async def send_all(self) -> None:
-        """Send one after the other; what the bus does not take is sent when it is back."""
-        while True:
-            server, body, is_kept = await self._waiting.get()
-            while True:
-                try:
-                    await self._bus.send_packed(server, body)
-                    break
-                except BusAway:
-                    await asyncio.sleep(_RETRY)
-                except ValueError as error:
-                    logger.error("an answer is not sent: %s", error)
-                    break
-            if is_kept:
-                self._keep(server, body)
-            self._waiting.task_done()
+        """Send a packed message; one that is kept is sent again if the bus may have lost it."""
+        try:
+            self._bus.send_packed(server, body)
+        except ValueError as error:
+            logger.error("an answer is not sent: %s", error)
+            return
+        if is_kept:
+            self._keep(server, body)
 
     def note_return(self) -> None:
         """Note that the bus was away."""
@@ -58,10 +44,6 @@ class Outbox:
             for _, reader, body in self._kept:
                 if reader == server:
                     self.put(server, body)
-
-    async def wait_until_sent(self) -> None:
-        """Wait until nothing waits."""
-        await self._waiting.join()
 
     def _keep(self, server: str, body: bytes) -> None:
         now = time.monotonic()

@@ -40,8 +40,9 @@ class RunningCall:
         self.request = request
         self._post = post
         self.begin = begin
+        self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
-        self._reading = Reading()
+        self._reading: Reading | None = None  # Made late, since most calls say nothing
         self._on_the_way = 0
         self._missed = 0  # Events that were left out, and not yet told
         self._ids = itertools.count(1)
@@ -55,7 +56,7 @@ class RunningCall:
         event = {"kind": kind, "said": to_jsonable_python(said, fallback=str)}
         if self._hand_over(event):
             return None
-        return HeldPart(self._reading, partial(self._hand_over, event), self._miss)
+        return HeldPart(self._find_reading(), partial(self._hand_over, event), self._miss)
 
     def add_cost(self, fine: int) -> None:
         """Send what the tool adds to its cost."""
@@ -104,8 +105,9 @@ class RunningCall:
         """Note that the server has passed on so many events."""
         with self._lock:
             self._on_the_way -= taken
-        self._reading.note_taken()
-        self._reading.wake()
+        if self._reading is not None:
+            self._reading.note_taken()
+            self._reading.wake()
 
     def ask_again(self) -> None:
         """Send all questions once more: the bus was away, and may have lost them or their replies."""
@@ -113,13 +115,20 @@ class RunningCall:
             self._post(body)
         with self._lock:
             self._on_the_way = 0
-        self._reading.wake()
+        if self._reading is not None:
+            self._reading.wake()
 
     def end(self) -> None:
         """Note that the call has ended, and with it the use of its store."""
         self._is_over = True
         for _, future in list(self._questions.values()):
             future.cancel()
+
+    def _find_reading(self) -> Reading:
+        with self._lock:
+            if self._reading is None:
+                self._reading = Reading(self._loop)
+            return self._reading
 
     def _hand_over(self, event: Mapping[str, Any]) -> bool:
         with self._lock:

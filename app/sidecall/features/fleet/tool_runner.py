@@ -22,8 +22,6 @@ from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
-# Seconds beyond its deadline after which a call is ended here, should its server not say so.
-_BEYOND = 0.5
 _RUNNING: ContextVar[RunningCall | None] = ContextVar("sidecall_fleet_call", default=None)
 
 
@@ -66,13 +64,8 @@ class ToolRun:
 
     def begin(self, tools: Mapping[str, CompiledTool], executors: Executors, tracing: Tracing | None) -> None:
         """Run the tool, and send its answer."""
-        loop = asyncio.get_running_loop()
-        self._task = loop.create_task(self._run(tools, executors, tracing))
-        self._task.add_done_callback(lambda _: self._release())
-        left = self._running.request["deadline"]
-        if left is not None:
-            timer = loop.call_later(left + _BEYOND, self.cancel)
-            self._task.add_done_callback(lambda _: timer.cancel())
+        self._task = asyncio.get_running_loop().create_task(self._run(tools, executors, tracing))
+        self._task.add_done_callback(self._release)
 
     def cancel(self) -> None:
         """End the tool: nobody awaits its answer any more."""
@@ -132,7 +125,7 @@ class ToolRun:
 
         return release
 
-    def _release(self) -> None:
+    def _release(self, _task: object = None) -> None:
         self._parts -= 1
         if not self._parts:
             self._ended()

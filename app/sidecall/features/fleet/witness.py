@@ -14,7 +14,7 @@ import struct
 from contextlib import suppress
 
 from sidecall.features.fleet.access import BusAccess
-from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.bus import ALL, Bus
 
 # The place of the worker on the bus, how many calls it has begun, and whether it has ended as it should.
 _HEAD = struct.Struct("!16sQ?")
@@ -105,8 +105,8 @@ async def _tell(access: BusAccess, said: dict[str, object]) -> None:
     up = asyncio.Event()
     bus = Bus(access, lambda _sender, _said: None, up.set)
     bus.open()
-    with suppress(TimeoutError, BusAway):
+    with suppress(TimeoutError):
         async with asyncio.timeout(_PATIENCE):
             await up.wait()
-            await bus.send(ALL, "ended", None, said)
+            bus.send(ALL, "ended", None, said)
     await bus.close()

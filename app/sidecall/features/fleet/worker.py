@@ -20,6 +20,7 @@ from nats.errors import Error as NatsError
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.handover import Handover
 from sidecall.features.fleet.held import Calls, Held
 from sidecall.features.fleet.outbox import Outbox
 from sidecall.features.fleet.remote_calls import BEAT
@@ -41,6 +42,8 @@ _SILENCE = round(5.0 / BEAT)
 _RETRY = 0.1
 # Requests for tickets on their way at once: the next is asked for while one comes.
 _PULLS = 4
+# Seconds beyond its deadline after which a call is ended here, should its server not say so.
+_BEYOND = 0.5
 # Seconds for which no ticket is taken from a server itself, after others were seen to wait in the stream.
 _BACKLOG = 0.1
 
@@ -95,7 +98,8 @@ class Worker:
         self._hashes = plan.hash_tools()
         self.pool = name_pool(self._hashes)
         self._bus = Bus(access, self._hear, self._come_up)
-        self._tool_loop, self._begin_tool, self._begun = tool_loop, begin, begun
+        self._begin_tool, self._begun = begin, begun
+        self._there, self._here = Handover(tool_loop), Handover(asyncio.get_running_loop())
         begun.introduce(self._bus.id)
         self._loop = asyncio.get_running_loop()
         # Slots that are taken, requests for tickets that are on their way, and what wakes those that wait for a slot.
@@ -132,7 +136,7 @@ class Worker:
         """Begin to work."""
         self._bus.open()
         pulling = [self._take() for _ in range(min(self.plan.slots, _PULLS))]
-        for work in (*pulling, self._outbox.send_all(), self._beat()):
+        for work in (*pulling, self._beat()):
             self._start(work)
 
     async def drain(self, seconds: float) -> None:
@@ -150,12 +154,11 @@ class Worker:
                 self._tell(held.server, "lost", held.call, {"n": held.number})
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLAIM):
-                await self._outbox.wait_until_sent()
+                await self._bus.wait_until_sent()
 
     async def close(self) -> None:
         """Leave the bus, after saying which calls had begun: a server may just have given another."""
-        with suppress(BusAway):
-            await self._bus.send(ALL, "ended", None, self._begun.tell())
+        self._bus.send(ALL, "ended", None, self._begun.tell())
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
@@ -245,7 +248,10 @@ class Worker:
     def _begin(self, held: Held, request: Mapping[str, Any]) -> None:
         self._silence.setdefault(held.server, 0)
         held.is_begun, held.timer = True, None
-        self._tool_loop.call_soon_threadsafe(self._begin_there, held, request)
+        left = request["deadline"]
+        if left is not None:
+            held.stop = time.monotonic() + left + _BEYOND
+        self._there.call(self._begin_there, held, request)
 
     def _begin_there(self, held: Held, request: Mapping[str, Any]) -> None:
         """Begin the tool on its event loop."""
@@ -253,10 +259,10 @@ class Worker:
         held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server), begin)
 
         def answer(body: bytes, is_over: bool) -> None:
-            self._call_soon(self._answer, held, body, is_over)
+            self._here.call(self._answer, held, body, is_over)
 
         def end() -> None:
-            self._call_soon(self._end, held)
+            self._here.call(self._end, held)
 
         held.run = self._begin_tool(held.running, answer, end)
 
@@ -275,23 +281,16 @@ class Worker:
 
     def _post(self, server: str, body: bytes) -> None:
         """Send a packed message, from any thread."""
-        self._call_soon(self._outbox.put, server, body)
-
-    def _call_soon(self, work: Callable[..., None], *arguments: Any) -> None:
-        with suppress(RuntimeError):  # The loop has ended.
-            self._loop.call_soon_threadsafe(work, *arguments)
+        self._here.call(self._outbox.put, server, body)
 
     def _tell(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        self._start(self._send(place, kind, subject, content))
-
-    async def _send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
-        with suppress(BusAway):
-            await self._bus.send(place, kind, subject, content)
+        self._bus.send(place, kind, subject, content)
 
     async def _beat(self) -> None:
         """Say for each call that it still runs, and end the calls of servers that are gone."""
         while True:
             await asyncio.sleep(BEAT)
+            self._end_overdue()
             if not self._bus.is_up:
                 self._up.clear()
                 continue
@@ -299,12 +298,19 @@ class Worker:
                 self._silence[gateway] += 1
             for held in self._calls:
                 if held.is_begun:
-                    await self._send(held.server, "beat", held.call, {"n": held.number})
+                    self._tell(held.server, "beat", held.call, {"n": held.number})
                     if held.ticket is not None:
                         await _settle(held.ticket.in_progress())
                     if self._silence[held.server] == _SILENCE:
                         logger.warning("the server %s is gone, and its calls are ended", held.server[:8])
                         self._cancel(held)
+
+    def _end_overdue(self) -> None:
+        """End the calls whose servers do not say that their deadline has passed."""
+        now = time.monotonic()
+        for held in self._calls:
+            if held.stop < now:
+                self._cancel(held)
 
     def _come_up(self) -> None:
         """Have sent once more what the bus may have lost, as soon as its reader is heard; begin to count anew."""
@@ -371,7 +377,7 @@ class Worker:
             self._cancel(held)
 
     def _cancel(self, held: Held) -> None:
-        self._tool_loop.call_soon_threadsafe(_cancel_there, held)
+        self._there.call(_cancel_there, held)
 
     def _on_reply(self, sender: str, said: Message) -> None:
         held = self._find(sender, said)
