@@ -17,8 +17,13 @@ BOTH = pytest.mark.parametrize("hands_of", [Keyboard, Mouse], ids=["keys", "mous
 
 @pytest.fixture(autouse=True)
 def _nothing_waits(api: httpx.Client) -> Iterator[None]:
-    """Leave nothing behind that waits, and no rule."""
+    """Begin where nothing waits, and leave nothing behind that does, and no rule."""
+    _clear(api)
     yield
+    _clear(api)
+
+
+def _clear(api: httpx.Client) -> None:
     for it in api.get("/approvals?status=pending").json():
         api.post(f"/approvals/{it['id']}", json={"decision": "reject"})
     for it in api.get("/approvals/rules").json():
