@@ -101,6 +101,7 @@ def test_a_rule_is_made_and_revoked(page: Page, api: httpx.Client, hands_of: typ
     hands.press(revoke)
 
     expect(page.get_by_role("status")).to_have_text("Revoked: later calls are decided one by one again.")
+    expect(page.get_by_text("There are no rules.")).to_be_visible()
     assert api.get("/approvals/rules").json() == []
 
 
