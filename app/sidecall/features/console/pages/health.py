@@ -21,7 +21,7 @@ _UNKNOWN = "unknown"
 _STUCK = 1.0
 
 
-class Trouble(NamedTuple):
+class Alert(NamedTuple):
     """Something that is wrong, how bad it is, and what finds the calls that it is about."""
 
     kind: str
@@ -48,56 +48,54 @@ async def show_health(visit: Visit) -> View:
     return View("health.html", "Health", values)
 
 
-def find_troubles(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def find_troubles(status: Mapping[str, Any]) -> Iterator[Alert]:
     """Say what is wrong, each with how bad it is: `bad` stops something, `warn` may soon."""
     if status["phase"] != "ready":
-        yield Trouble("warn", f"The server is {status['phase']}.")
+        yield Alert("warn", f"The server is {status['phase']}.")
     for error in status["load_errors"]:
-        yield Trouble("bad", f"Tools could not be loaded again, those of before serve: {error}")
+        yield Alert("bad", f"Tools could not be loaded again, those of before serve: {error}")
     yield from _find_unkept(status["store"], status["history"], status["workspaces"])
     yield from _find_upstream(status["mcp_servers"])
     for name, running, most, _ in _list_limits(status):
         if most and running >= _NEARLY * most:
-            yield Trouble("warn", f"{name}: {running} of {most}.")
+            yield Alert("warn", f"{name}: {running} of {most}.")
     yield from _find_lost(status["process"])
     yield from _find_failing(status)
 
 
-def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[Trouble]:
+def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[Alert]:
     if not store["usable"]:
-        yield Trouble("bad", f"The store cannot be used: {store['trouble']}.")
+        yield Alert("bad", f"The store cannot be used: {store['trouble']}.")
     elif store["trouble"]:
-        yield Trouble("warn", f"The store: {store['trouble']}.")
+        yield Alert("warn", f"The store: {store['trouble']}.")
     if not history["usable"]:
-        yield Trouble("bad", f"The history cannot be written: {history['trouble']}.")
+        yield Alert("bad", f"The history cannot be written: {history['trouble']}.")
     if history["dropped"]:
-        yield Trouble("warn", f"{history['dropped']} calls are missing in the history, for want of room.")
+        yield Alert("warn", f"{history['dropped']} calls are missing in the history, for want of room.")
     if files["trouble"]:
-        yield Trouble("bad", f"Files of conversations cannot be written: {files['trouble']}.")
+        yield Alert("bad", f"Files of conversations cannot be written: {files['trouble']}.")
 
 
-def _find_lost(process: Any) -> Iterator[Trouble]:
+def _find_lost(process: Any) -> Iterator[Alert]:
     stuck = process["event_loop_stuck_seconds"] or 0
     if stuck >= _STUCK:
-        yield Trouble("warn", f"Code has held up the event loop for {stuck} seconds since the start.")
+        yield Alert("warn", f"Code has held up the event loop for {stuck} seconds since the start.")
     if process["log_lines_dropped"]:
-        yield Trouble("warn", f"{process['log_lines_dropped']} log lines were dropped: they were not read in time.")
+        yield Alert("warn", f"{process['log_lines_dropped']} log lines were dropped: they were not read in time.")
     if process["spans_dropped"]:
-        yield Trouble("warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them.")
+        yield Alert("warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them.")
 
 
-def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[Trouble]:
+def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[Alert]:
     for server in servers:
         if server["state"] == "down":
-            yield Trouble(
-                "bad", f"The MCP server {server['name']} is down: {server['trouble'] or 'it is tried again'}."
-            )
+            yield Alert("bad", f"The MCP server {server['name']} is down: {server['trouble'] or 'it is tried again'}.")
         if server["waiting"]:
             waiting = ", ".join(server["waiting"])
-            yield Trouble("warn", f"Tools of the MCP server {server['name']} have changed and wait: {waiting}.")
+            yield Alert("warn", f"Tools of the MCP server {server['name']} have changed and wait: {waiting}.")
 
 
-def _find_failing(status: Mapping[str, Any]) -> Iterator[Trouble]:
+def _find_failing(status: Mapping[str, Any]) -> Iterator[Alert]:
     """List the tools whose calls fail now: in this minute and the one before."""
     latest = [*status["minutes"][-1:], status["this_minute"]]
     counts: dict[tuple[str, str], int] = {}
@@ -107,7 +105,7 @@ def _find_failing(status: Mapping[str, Any]) -> Iterator[Trouble]:
     for (tool, kind), count in sorted(counts.items(), key=lambda it: -it[1])[:10]:
         calls = f"{count} call{'' if count == 1 else 's'}"
         text = f"{calls} of {tool} failed in the last minutes: {kind.replace('_', ' ')}."
-        yield Trouble("warn", text, None if tool == _UNKNOWN else {"name": tool, "kind": kind})
+        yield Alert("warn", text, None if tool == _UNKNOWN else {"name": tool, "kind": kind})
 
 
 def _list_limits(status: Mapping[str, Any]) -> Iterator[tuple[str, int, int | None, int]]:
