@@ -81,12 +81,12 @@ def do_all(
 
 
 def _do(witness: Witness, client: httpx.Client, case: Case) -> tuple[float, float, int]:
-    _ask_lag(client)
+    ask_lag(client)
     witness.look()
     answer = case.ask(client)
-    return witness.look().worst, _ask_lag(client), answer.status_code
+    return witness.look().worst, ask_lag(client), answer.status_code
 
 
-def _ask_lag(client: httpx.Client) -> float:
+def ask_lag(client: httpx.Client) -> float:
     """Return for how long the event loop was held up at most since this was last asked, by its own clock."""
     return float(client.post("/tool_calls", json={"name": "lag", "args": {}, "id": "lag"}).json()["content"])

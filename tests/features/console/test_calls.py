@@ -181,7 +181,7 @@ async def test_a_conversation_is_one_story(make_client: MakeClient, tmp_path: Pa
         ({}, "conversations", "There are no conversations yet."),
         ({}, "calls?name=nobody", "No call is like this."),
         ({}, "mcp-servers", "No tools of other MCP servers are offered here."),
-        ({}, "audit", "There is nothing."),
+        ({}, "audit", "Nothing is recorded."),
     ],
 )
 async def test_an_empty_page_says_why(make_client: MakeClient, settings: Any, path: str, text: str) -> None:

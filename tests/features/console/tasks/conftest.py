@@ -19,7 +19,7 @@ TOOLS = Path(__file__).parents[1] / "console_tools.py"
 _WATCH = (
     "addEventListener('securitypolicyviolation', (it) => console.error('CSP:', it.violatedDirective, it.blockedURI))"
 )
-_PATIENCE = 20_000
+_PATIENCE = 60_000
 
 expect.set_options(timeout=_PATIENCE)
 

@@ -17,8 +17,13 @@ BOTH = pytest.mark.parametrize("hands_of", [Keyboard, Mouse], ids=["keys", "mous
 
 @pytest.fixture(autouse=True)
 def _nothing_waits(api: httpx.Client) -> Iterator[None]:
-    """Leave nothing behind that waits, and no rule."""
+    """Begin where nothing waits, and leave nothing behind that does, and no rule."""
+    _clear(api)
     yield
+    _clear(api)
+
+
+def _clear(api: httpx.Client) -> None:
     for it in api.get("/approvals?status=pending").json():
         api.post(f"/approvals/{it['id']}", json={"decision": "reject"})
     for it in api.get("/approvals/rules").json():
@@ -96,6 +101,7 @@ def test_a_rule_is_made_and_revoked(page: Page, api: httpx.Client, hands_of: typ
     hands.press(revoke)
 
     expect(page.get_by_role("status")).to_have_text("Revoked: later calls are decided one by one again.")
+    expect(page.get_by_text("There are no rules.")).to_be_visible()
     assert api.get("/approvals/rules").json() == []
 
 

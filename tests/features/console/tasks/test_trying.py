@@ -115,7 +115,7 @@ def test_a_call_that_waits_leads_to_its_approval(open_page: OpenPage, server: Se
     state(page, "The call waits for a person.")
     page.get_by_role("link", name="Open the approval").click()
 
-    expect(page.get_by_role("heading", level=1)).to_have_text("May it call refund?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Approve refund?")
 
 
 def test_a_check_runs_nothing(open_page: OpenPage, server: Server, api: httpx.Client) -> None:

@@ -89,15 +89,15 @@ def _read_id(visit: Visit) -> str:
 
 def _list_steps(entry: Mapping[str, Any]) -> Iterator[Step]:
     began, decided, came = entry["started_at"], entry["decided_at"], _find_arrival(entry)
-    yield Step(came, f"It came from {entry['caller']}.")
+    yield Step(came, f"Called by {entry['caller']}.")
     if decided is not None:
         verdict = "rejected" if entry["kind"] == "rejected" else "decided about"
-        yield Step(decided, f"It was {verdict} by {entry['decided_by']}.")
+        yield Step(decided, f"{verdict.capitalize()} by {entry['decided_by']}.")
     if began is not None and _measure(came, began) > 1:
         times = "" if entry["attempt"] <= 1 else f", for the {entry['attempt']}. time"
-        yield Step(began, f"It was begun{times}.")
+        yield Step(began, f"Started{times}.")
     if entry["ended_at"] is not None:
-        yield Step(entry["ended_at"], f"It ended: {STATES.get(entry['status'], entry['status']).lower()}.")
+        yield Step(entry["ended_at"], f"Ended: {STATES.get(entry['status'], entry['status']).lower()}.")
 
 
 def _list_stretches(entry: Mapping[str, Any]) -> Iterator[Stretch]:

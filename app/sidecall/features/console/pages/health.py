@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sidecall.features.console.asking import ApiFailure
 from sidecall.features.console.charts import Chart, Point, draw_bars, draw_line
@@ -11,8 +11,22 @@ from sidecall.features.console.visits import View, Visit
 _DAYS = 7
 # From this share of a limit on it is told that it is nearly reached.
 _NEARLY = 0.9
+# What each executor has places for.
+_EXECUTORS = {"thread": "Busy threads", "process": "Busy processes", "sandbox": "Busy sandboxes"}
+# Ends that a person has wanted.
+_WANTED = ("rejected", "cancelled")
+# How calls of tools that there are not are counted.
+_UNKNOWN = "unknown"
 # Seconds for which something held up the event loop, from which it is told.
 _STUCK = 1.0
+
+
+class Alert(NamedTuple):
+    """Something that is wrong, how bad it is, and what finds the calls that it is about."""
+
+    kind: str
+    text: str
+    calls: Mapping[str, str] | None = None
 
 
 async def show_health(visit: Visit) -> View:
@@ -34,77 +48,74 @@ async def show_health(visit: Visit) -> View:
     return View("health.html", "Health", values)
 
 
-def find_troubles(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def find_troubles(status: Mapping[str, Any]) -> Iterator[Alert]:
     """Say what is wrong, each with how bad it is: `bad` stops something, `warn` may soon."""
     if status["phase"] != "ready":
-        yield "warn", f"The server is {status['phase']}."
+        yield Alert("warn", f"The server is {status['phase']}.")
     for error in status["load_errors"]:
-        yield "bad", f"Tools could not be loaded again, those of before serve: {error}"
+        yield Alert("bad", f"Tools could not be loaded again, those of before serve: {error}")
     yield from _find_unkept(status["store"], status["history"], status["workspaces"])
     yield from _find_upstream(status["mcp_servers"])
     for name, running, most, _ in _list_limits(status):
         if most and running >= _NEARLY * most:
-            yield "warn", f"{name}: {running} of {most}."
+            yield Alert("warn", f"{name}: {running} of {most}.")
     yield from _find_lost(status["process"])
     yield from _find_failing(status)
 
 
-def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[tuple[str, str]]:
+def _find_unkept(store: Any, history: Any, files: Any) -> Iterator[Alert]:
     if not store["usable"]:
-        yield "bad", f"The store cannot be used: {store['trouble']}."
+        yield Alert("bad", f"The store cannot be used: {store['trouble']}.")
     elif store["trouble"]:
-        yield "warn", f"The store: {store['trouble']}."
+        yield Alert("warn", f"The store: {store['trouble']}.")
     if not history["usable"]:
-        yield "bad", f"The history cannot be written: {history['trouble']}."
+        yield Alert("bad", f"The history cannot be written: {history['trouble']}.")
     if history["dropped"]:
-        yield "warn", f"{history['dropped']} calls are missing in the history, for want of room."
+        yield Alert("warn", f"{history['dropped']} calls are missing in the history, for want of room.")
     if files["trouble"]:
-        yield "bad", f"Files of conversations cannot be written: {files['trouble']}."
+        yield Alert("bad", f"Files of conversations cannot be written: {files['trouble']}.")
 
 
-def _find_lost(process: Any) -> Iterator[tuple[str, str]]:
+def _find_lost(process: Any) -> Iterator[Alert]:
     stuck = process["event_loop_stuck_seconds"] or 0
     if stuck >= _STUCK:
-        yield "warn", f"Code has held up the event loop for {stuck} seconds since the start."
+        yield Alert("warn", f"Code has held up the event loop for {stuck} seconds since the start.")
     if process["log_lines_dropped"]:
-        yield "warn", f"{process['log_lines_dropped']} log lines were dropped: they were not read in time."
+        yield Alert("warn", f"{process['log_lines_dropped']} log lines were dropped: they were not read in time.")
     if process["spans_dropped"]:
-        yield "warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them."
+        yield Alert("warn", f"{process['spans_dropped']} spans were dropped: their collector has not taken them.")
 
 
-def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _find_upstream(servers: Sequence[Mapping[str, Any]]) -> Iterator[Alert]:
     for server in servers:
         if server["state"] == "down":
-            yield "bad", f"The MCP server {server['name']} is down: {server['trouble'] or 'it is tried again'}."
+            yield Alert("bad", f"The MCP server {server['name']} is down: {server['trouble'] or 'it is tried again'}.")
         if server["waiting"]:
-            yield (
-                "warn",
-                f"Tools of the MCP server {server['name']} have changed and wait: {', '.join(server['waiting'])}.",
-            )
+            waiting = ", ".join(server["waiting"])
+            yield Alert("warn", f"Tools of the MCP server {server['name']} have changed and wait: {waiting}.")
 
 
-def _find_failing(status: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_failing(status: Mapping[str, Any]) -> Iterator[Alert]:
     """List the tools whose calls fail now: in this minute and the one before."""
     latest = [*status["minutes"][-1:], status["this_minute"]]
     counts: dict[tuple[str, str], int] = {}
-    for row in (row for minute in latest for row in minute["failing"]):
+    for row in (row for minute in latest for row in minute["failing"] if row["kind"] not in _WANTED):
         place = row["tool"], row["kind"]
         counts[place] = counts.get(place, 0) + row["calls"]
     for (tool, kind), count in sorted(counts.items(), key=lambda it: -it[1])[:10]:
-        yield (
-            "warn",
-            f"{count} call{'' if count == 1 else 's'} of {tool} failed in the last minutes: {kind.replace('_', ' ')}.",
-        )
+        calls = f"{count} call{'' if count == 1 else 's'}"
+        text = f"{calls} of {tool} failed in the last minutes: {kind.replace('_', ' ')}."
+        yield Alert("warn", text, None if tool == _UNKNOWN else {"name": tool, "kind": kind})
 
 
 def _list_limits(status: Mapping[str, Any]) -> Iterator[tuple[str, int, int | None, int]]:
     """List what is full to some part: its name, how much, of how much, and how many wait."""
     calls, jobs = status["calls"], status["jobs"]
-    yield "Calls that run", calls["running"], calls["most_running"], calls["waiting"]
-    yield "Jobs that run", jobs["running"], jobs["most_running"], jobs["waiting"]
+    yield "Running calls", calls["running"], calls["most_running"], calls["waiting"]
+    yield "Running jobs", jobs["running"], jobs["most_running"], jobs["waiting"]
     for name, one in status["executors"].items():
         if one["size"] is not None:
-            yield f"Places of {name}", one["busy"], one["size"], one["waiting"]
+            yield _EXECUTORS.get(name, name), one["busy"], one["size"], one["waiting"]
     files = status["workspaces"]
     yield "Workspaces", files["kept"], files["most"], 0
 
@@ -121,9 +132,9 @@ def _draw_minutes(minutes: Sequence[Mapping[str, Any]]) -> Sequence[Chart]:
     failed = [Point(label, float(it["calls"]), float(it["failed"])) for label, it in zip(labels, minutes, strict=True)]
     return (
         draw_bars("Calls a minute, failed ones in red", failed),
-        draw_line("Nineteen of twenty calls took at most", pick("p95_ms"), " ms"),
-        draw_line("Calls that ran", pick("running")),
-        draw_line("Calls that waited", pick("queued")),
+        draw_line("95 % of calls took at most (p95)", pick("p95_ms"), " ms"),
+        draw_line("Running calls", pick("running")),
+        draw_line("Waiting calls", pick("queued")),
     )
 
 

@@ -130,5 +130,7 @@ const isData = told.content !== null && (typeof told.content !== "string" || /^\
 if (it("tree") !== null && isData) {
   it("tree").hidden = false;
   it("tree").addEventListener("toggle", showAsTree);
+  it("tree").open = true;
+  it("tree").nextElementSibling.open = false;
 }
 if (told.isOpen) follow();

@@ -4,7 +4,8 @@ import { showFailure, showMessage } from "./answers.js";
 import { address, ask, explain, Refusal } from "./api.js";
 import { showDifferences } from "./differences.js";
 import { it, make } from "./dom.js";
-import { same, stringify } from "./json.js";
+import { parse, same, stringify } from "./json.js";
+import { count, showCount } from "./waits.js";
 
 /** Return the arguments as they stand now; undefined where they are none yet. */
 function readArgs({ asked, form }) {
@@ -49,7 +50,7 @@ export async function decide(question, decision) {
   it("state").textContent = decision === "approve" ? "The call runs." : "It is being rejected.";
   try {
     const decided = await ask(`approvals/${encodeURIComponent(approval.id)}`, { method: "POST", body });
-    await showDecided(approval, decided, `You have ${decided.status} it.`);
+    await showDecided(question, decided, `You have ${decided.status} it.`);
   } catch (error) {
     setBusy(false);
     await showTrouble(question, error);
@@ -57,7 +58,8 @@ export async function decide(question, decision) {
 }
 
 /** Show what was decided, the answer, and the way to the next one. */
-async function showDecided(approval, decided, words) {
+async function showDecided({ approval, form }, decided, words) {
+  if (form !== null) form.element.disabled = true;
   it("decide").hidden = true;
   it("state").textContent = words;
   const shown = decided.message ? [showMessage(decided.message)] : [];
@@ -72,8 +74,9 @@ function sayEnd({ status, decided_by: by }) {
 }
 
 async function makeNext(approval) {
-  const others = await ask("approvals?status=pending&limit=2").catch(() => []);
-  const next = others.find((one) => one.id !== approval.id);
+  const { total, text } = await count("status=pending&limit=2").catch(() => ({ text: "[]" }));
+  if (total !== undefined) showCount(total);
+  const next = parse(text).find((one) => one.id !== approval.id);
   if (next === undefined) return make("p", {}, make("a", { href: address("console/approvals") }, "Nothing else waits"));
   return make("p", {}, make("a", { href: address(`console/approvals/${next.id}`) }, `Next: ${next.tool_call.name}`));
 }
@@ -89,7 +92,7 @@ async function showTrouble(question, error) {
   }
   if (kind === "approval-conflict" || kind === "unknown-approval") {
     const now = await ask(`approvals/${encodeURIComponent(approval.id)}`).catch(() => approval);
-    if (now.status !== "pending") return showDecided(approval, now, sayEnd(now));
+    if (now.status !== "pending") return showDecided(question, now, sayEnd(now));
   }
   const errors = error instanceof Refusal ? (error.problem.errors ?? []) : [];
   form?.showErrors(

@@ -2,13 +2,14 @@
 
 import { address, ask, explain } from "./api.js";
 import { say } from "./console.js";
-import { it } from "./dom.js";
+import { it, make, makeButton } from "./dom.js";
 import { makeCall, makeLink } from "./filled.js";
 import { stringify } from "./json.js";
 import { writeSnippet } from "./snippets.js";
 
 // Characters of JSON to a token, as a rule of thumb.
 const PER_TOKEN = 4;
+const COPIES = { curl: "curl", python: "Python", javascript: "JavaScript", link: "Link with these arguments" };
 
 /** Show a text to be copied, and copy it where that is allowed. */
 export async function offer(text) {
@@ -29,8 +30,16 @@ export function writeCall(kind, call, hasKeys) {
   return writeSnippet(kind, new URL(address("tool_calls"), location.href).href, call, hasKeys);
 }
 
-/** Copy the call for a shell, as a program, or as a link. */
-export async function copy(args, kind) {
+/** Offer the call for a shell, as a program, and as a link. */
+export function listCopies(args) {
+  if (it("copied") !== null) return;
+  const buttons = Object.entries(COPIES).map(([kind, name]) => makeButton(name, name, () => copy(args, kind)));
+  const names = { id: "copied", class: "code", "aria-label": "What is copied" };
+  const shown = make("textarea", { ...names, readonly: true, hidden: true });
+  it("copying").append(make("div", { class: "line" }, ...buttons), shown);
+}
+
+async function copy(args, kind) {
   const body = makeCall(args);
   if (body === null) return;
   await offer(kind === "link" ? await makeLink(args) : writeCall(kind, body, args.told.hasKeys));

@@ -2,6 +2,7 @@
 
 import { ask, explain } from "./api.js";
 import { say } from "./console.js";
+import { make } from "./dom.js";
 
 /** Revoke one, and take its row away. */
 async function revoke(button) {
@@ -15,7 +16,8 @@ async function revoke(button) {
   try {
     await ask(`approvals/rules/${encodeURIComponent(button.dataset.revoke)}`, { method: "DELETE" });
     const next = row.nextElementSibling ?? row.previousElementSibling;
-    row.remove();
+    if (next === null) row.closest(".scroll").replaceWith(make("p", { class: "empty" }, "There are no rules."));
+    else row.remove();
     (next?.querySelector("button") ?? document.getElementById("main")).focus();
     say("Revoked: later calls are decided one by one again.");
   } catch (error) {

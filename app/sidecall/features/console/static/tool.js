@@ -37,8 +37,7 @@ listen("check", "click", "check");
 listen("background", "click", "runAsJob");
 listen("cancel", "click", "cancel");
 it("clear").addEventListener("click", () => act(filled, "clear"));
-for (const button of document.querySelectorAll("[data-copy]"))
-  button.addEventListener("click", () => act(offering, "copy", button.dataset.copy));
+it("copying").addEventListener("toggle", () => act(offering, "listCopies"));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && it("call").contains(event.target)) {
     event.preventDefault();

@@ -60,7 +60,8 @@ async function work(args, words, cancel, act) {
   try {
     await act();
   } catch (error) {
-    show(showFailure(error), explain(error));
+    if (error.name === "AbortError") it("state").textContent = explain(error);
+    else show(showFailure(error), explain(error));
   }
   running = null;
   for (const id of ["send", "check", "background"]) it(id).disabled = false;

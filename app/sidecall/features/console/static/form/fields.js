@@ -62,7 +62,7 @@ export function makeChoice({ schema }) {
   const control = make(
     "select",
     { id: makeId(), autocomplete: "off" },
-    make("option", { value: "" }, "choose…"),
+    make("option", { value: "" }, "default" in schema ? `default: ${sayValue(schema.default)}` : "choose…"),
     ...options,
   );
   return {

@@ -78,8 +78,8 @@ export function nameVariants(variants, root) {
 /** Say the limits of a value in a few words; nothing where it has none. */
 export function sayLimits(schema) {
   const said = [
-    sayRange(schema.minimum, schema.maximum),
     "exclusiveMinimum" in schema ? `more than ${stringify(schema.exclusiveMinimum)}` : "",
+    sayRange(schema.minimum, schema.maximum),
     "exclusiveMaximum" in schema ? `less than ${stringify(schema.exclusiveMaximum)}` : "",
     "multipleOf" in schema ? `a multiple of ${stringify(schema.multipleOf)}` : "",
     sayCount(schema.minLength, schema.maxLength, "character"),
