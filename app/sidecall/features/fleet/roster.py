@@ -32,18 +32,21 @@ class Worker:
     # Slots in which it can begin a call at once: those that it tells of, less those that were taken here since.
     free: int = 0
     misses: int = 0
+    # It has not answered a call that it was given, and none since.
+    is_doubted: bool = False
 
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> "Worker":
         """Read what a worker says of itself."""
+        slots = int(said["slots"])
         return cls(
             str(said["name"]),
             str(said["queue"]),
             str(said["pool"]),
-            int(said["slots"]),
+            slots,
             int(said["running"]),
             bool(said["draining"]),
-            int(said.get("free", 0)),
+            min(int(said.get("free", 0)), slots),
         )
 
 
@@ -67,6 +70,7 @@ class Roster:
         worker = Worker.read(said)
         before = self.workers.get(sender)
         self.workers[sender] = worker
+        worker.is_doubted = before is not None and before.is_doubted
         if before is None or before.is_draining != worker.is_draining:
             state = "leaves" if worker.is_draining else f"has joined, with {worker.slots} slots"
             logger.info("the worker %s of the queue %s %s", worker.name, worker.queue, state)
@@ -115,12 +119,26 @@ class Roster:
 
         One that has left a question unanswered has none: it may be gone, and a call that it was given is in doubt.
         """
-        workers = self.workers
-        sender = max(self._list_fitting(tool), key=lambda it: workers[it].free, default=None)
-        if sender is None or workers[sender].free <= 0 or workers[sender].misses > 1:
-            return None
-        self.change_free(sender, -1)
-        return sender
+        best, most = None, 0
+        for sender in self._list_fitting(tool):
+            worker = self.workers[sender]
+            if worker.free > most and worker.misses <= 1 and not worker.is_doubted:
+                best, most = sender, worker.free
+        if best is not None:
+            self.workers[best].free -= 1
+        return best
+
+    def note_answer(self, sender: str | None) -> None:
+        """Note that a worker has answered a call, and so has a slot free."""
+        worker = self.workers.get(sender or "")
+        if worker is not None:
+            worker.is_doubted, worker.free = False, min(worker.free + 1, worker.slots)
+
+    def doubt(self, sender: str | None) -> None:
+        """Note that a worker has not answered a call: until it answers another, it has to claim them."""
+        worker = self.workers.get(sender or "")
+        if worker is not None:
+            worker.is_doubted = True
 
     def change_free(self, sender: str | None, by: int) -> None:
         """Note that so many slots of a worker are free or taken; `ALL_TAKEN` until it tells of others."""
