@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from bench import (
     commands,
+    console,
     doors,
     events,
     fleet,
@@ -59,6 +60,7 @@ PARTS: Mapping[str, Measured] = {
     "remembered": Measured(remembered.measure, remembered.BARS, worker_versions),
     "wrong": Measured(inprocess.measure_wrong),
     "fleet": Measured(fleet.measure, fleet.BARS),
+    "console": Measured(console.measure, console.BARS),
     "sizing": Measured(sizing.measure, most_runs=1),
 }
 # What users do: all that docs/performance.md says of it, and the fleet.

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -144,8 +144,11 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _family(pid: int) -> list[int]:
-    # Each thread has those that it has started.
-    listed = [child for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
+    listed: list[str] = []
+    with suppress(OSError):  # It has ended meanwhile.
+        # Each thread has those that it has started.
+        for task in Path(f"/proc/{pid}/task").glob("*/children"):
+            listed += task.read_text().split()
     return [pid, *(member for child in listed for member in _family(int(child)))]
 
 

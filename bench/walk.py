@@ -6,7 +6,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +30,8 @@ MCP = {
     "accept": "application/json, text/event-stream",
     "mcp-protocol-version": "2025-06-18",
 }
+# Seconds in which what a call has left to do is done.
+_WHILE = 0.1
 
 Send = Callable[[httpx.AsyncClient], Awaitable[Any]]
 
@@ -131,13 +133,22 @@ async def _run_job(client: httpx.AsyncClient) -> Any:
     return await client.get(accepted.headers["location"], headers={"prefer": "wait=10"})
 
 
+async def _run_job_alone(client: httpx.AsyncClient) -> Any:
+    await _post("/tool_calls", _call(), prefer="respond-async")(client)
+    await asyncio.sleep(_WHILE)
+
+
 async def _ask(client: httpx.AsyncClient) -> Any:
     return await _post("/tool_calls", _call("pay", cents=1))(client)
 
 
-async def _decide(client: httpx.AsyncClient) -> Any:
+async def _prepare_decision(client: httpx.AsyncClient) -> Send:
     asked = await _ask(client)
-    return await client.post(asked.headers["location"], json={"decision": "approve"})
+
+    async def decide(client: httpx.AsyncClient) -> Any:
+        return await client.post(asked.headers["location"], json={"decision": "approve"})
+
+    return decide
 
 
 WAYS: Mapping[str, Send] = {
@@ -148,11 +159,25 @@ WAYS: Mapping[str, Send] = {
     "wrong arguments": _post("/tool_calls", _call(a="x")),
     "a batch of one": _post("/tool_calls/batch", b"[" + _call() + b"]"),
     "a job, until 202": _post("/tool_calls", _call(), prefer="respond-async"),
+    "a job, until it has run": _run_job_alone,
     "a job, until its end is read": _run_job,
     "an approval, asked": _ask,
-    "an approval, asked and decided": _decide,
     "MCP tools/call": _post("/mcp", _mcp(), **MCP),
 }
+# What is sent after something else was, which is not followed.
+LATER_WAYS: Mapping[str, Callable[[httpx.AsyncClient], Awaitable[Send]]] = {
+    "an approval, decided until its call has run": _prepare_decision,
+}
+
+
+async def _walk(sends: Sequence[Send], client: httpx.AsyncClient) -> Walk:
+    *before, last = sends
+    for send in before:
+        await send(client)
+    await asyncio.sleep(_WHILE)  # What the calls before have left to do.
+    with following() as entered:
+        await last(client)
+    return Walk(tuple(entered))
 
 
 async def walk_all() -> dict[str, Walk]:
@@ -165,12 +190,9 @@ async def walk_all() -> dict[str, Walk]:
         httpx.AsyncClient(transport=reached, base_url="http://127.0.0.1") as it,
     ):
         for kind, send in WAYS.items():
-            await send(it)
-            await send(it)
-            await asyncio.sleep(0.1)  # What the calls before have left to do.
-            with following() as entered:
-                await send(it)
-            walks[kind] = Walk(tuple(entered))
+            walks[kind] = await _walk([send] * 3, it)
+        for kind, prepare in LATER_WAYS.items():
+            walks[kind] = await _walk([await prepare(it) for _ in range(3)], it)
     return walks
 
 

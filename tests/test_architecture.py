@@ -27,7 +27,6 @@ MAX_METHODS = 12
 # Classes with more public methods, and why that is right.
 WIDE: dict[str, str] = {
     "SqlApprovals": "each method is one step of an approval's life, in one statement",
-    "Parts": "each method is what a route of the kernel asks of features, in one line",
 }
 # Models that are not built late, since authors derive theirs from them.
 BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "InjectedByGraph", "_Injected"}

@@ -75,13 +75,13 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "soak": (soak.run,),
     "mixed": (long.run,),
     "workers": (workers.run,),
+    "approvals-told": (notified.run,),
 }
 # Parts of groups that can be tried alone, on a smaller scale; a whole run leaves them out.
 PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "told-on-postgres": (told.run_on_postgres,),
-    "approvals-told": (notified.run,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {

@@ -1,9 +1,15 @@
 """Start a real server without each feature that may be off, and call a tool: `make check-features`.
 
-What needs the feature is off as well. With `--record` the rows are written into bench/results/features.md.
+What needs the feature is off as well. With `--suites` tests run without it, too: the kernel's of HTTP, REST and the
+pipeline, and those of the three features that have most to do with it. Names of features choose some. With `--record`
+the rows are written into bench/results/features.md.
 """
 
+import os
+import re
+import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,11 +32,21 @@ _HEAD = """# Servers without a feature
 
 <!-- Written by `make check-features ARGS=--record`. -->
 
-A real server is started with each feature off that may be off, and with what needs it, and runs a tool.
+A real server is started with each feature off that may be off, and with what needs it, and runs a tool. With
+`ARGS="--suites --record"` tests run without it, too: those of HTTP, REST and the pipeline, and those of the three
+features that have most to do with it. Tests that ask for what is off are skipped or named.
 
-| off | starts, is ready, runs a tool |
-|---|---|
+| off | starts, is ready, runs a tool | tests without it |
+|---|---|---|
 """
+# Of the kernel, those that a feature could change.
+_KERNEL = ("tests/kernel/http", "tests/kernel/rest", "tests/kernel/pipeline")
+_NEIGHBORS = 3
+# What the calls of any feature's tools pass.
+_MET_BY_ALL = ("approvals", "mcp_server", "calls")
+_IMPORT = re.compile(r"^ *from sidecall\.features\.(\w+)", re.MULTILINE)
+_SUMMARY = re.compile(r"\d+ (?:passed|failed|skipped|error)s?")
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 def list_switchable() -> Iterator[frozenset[str]]:
@@ -60,16 +76,50 @@ def try_without(off: frozenset[str], folder: Path) -> str:
         end(server.process)
 
 
+def find_neighbors(off: frozenset[str]) -> list[str]:
+    """Return the features that import most from these, or from which these import most; others where these are few."""
+    counts: Counter[str] = Counter()
+    for file in (ROOT / "app/sidecall/features").glob("*/**/*.py"):
+        own = file.relative_to(ROOT / "app/sidecall/features").parts[0]
+        imported = _IMPORT.findall(file.read_text())
+        counts.update(imported if own in off else [own] * sum(name in off for name in imported))
+    tested = {folder.name for folder in (ROOT / "tests/features").iterdir() if folder.is_dir()}
+    found = dict.fromkeys((*(name for name, _ in counts.most_common()), *_MET_BY_ALL))
+    return [name for name in found if name in tested - off][:_NEIGHBORS]
+
+
+def run_suites(off: frozenset[str]) -> str:
+    """Run tests without these features; return how many passed, and which failed."""
+    folders = [*_KERNEL, *(f"tests/features/{name}" for name in find_neighbors(off))]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "trials.refused_starts", *folders],
+        cwd=ROOT,
+        env={**os.environ, "SIDECALL_FEATURES_OFF": ",".join(sorted(off))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = [*run.stdout.splitlines(), "nothing"][-2]
+    failed = "".join(f"<br>`{name}`" for name in _FAILED.findall(run.stdout))
+    return ", ".join(_SUMMARY.findall(said)) + failed
+
+
 def main() -> None:
     """Try all, print a row of each, and record them if that is wanted."""
-    rows = []
+    asked = set(sys.argv[1:])
+    chosen, rows, is_well = {it for it in asked if not it.startswith("--")}, [], True
     for off in list_switchable():
+        if chosen and off.isdisjoint(chosen):
+            continue
         with TemporaryDirectory() as folder:
-            rows.append(f"| {', '.join(f'`{name}`' for name in sorted(off))} | {try_without(off, Path(folder))} |\n")
+            served = try_without(off, Path(folder))
+        tested = run_suites(off) if "--suites" in asked else "not run"
+        is_well = is_well and served == "yes" and "`" not in tested
+        rows.append(f"| {', '.join(f'`{name}`' for name in sorted(off))} | {served} | {tested} |\n")
         print(rows[-1], end="", flush=True)
-    if "--record" in sys.argv[1:]:
+    if "--record" in asked:
         (ROOT / "bench/results/features.md").write_text(_HEAD + "".join(rows))
-    if not all(row.endswith("| yes |\n") for row in rows):
+    if not is_well:
         sys.exit(1)
 
 

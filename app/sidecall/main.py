@@ -27,13 +27,13 @@ from sidecall.composition.stores import (
     gather_services,
     is_alone,
 )
-from sidecall.features.calls import errors as call_errors
-from sidecall.features.calls.remembered import answer_remembered
 from sidecall.features.contents.excerpts import Excerpts
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
+from sidecall.features.jobs import errors as call_errors
+from sidecall.features.jobs.answers import answer_remembered
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
@@ -124,6 +124,7 @@ def create_app(
         registry=registry,
         pipeline=pipeline,
         approvals=ledger.approvals,
+        rules=ledger.rules,
         contents=ledger.contents,
         listings=Listings(registry),
         bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
@@ -135,7 +136,6 @@ def create_app(
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
         results=results,
-        toolsets=open_toolsets(settings, registry),
     )
     parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
     return _build_api(settings, parts, features, executors, watch)
@@ -186,6 +186,8 @@ def _build_api(
 ) -> Application:
     parts = replace(parts, requests=parts.metrics.requests, remember=answer_remembered)
     parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
+    parts = replace(parts, longest_wait=parts.jobs.limits.wait, auditor=parts.secrets.auditor)
+    parts = replace(parts, toolsets=open_toolsets(settings, parts.registry))
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
     reloading = build_reloading(settings, parts, executors, changes)

@@ -13,13 +13,13 @@ import asyncpg
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.rule_stores import MemoryRules, SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.stores import AuditTrail, MemoryAudit, SqlAudit
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.store.sql_store import SqlItems
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from sidecall import Registry
+from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.options import ExecutorName
@@ -15,7 +16,6 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.kernel.ports.approvals.stores import Approvals
 
 if find_spec("sidecall.features") is not None:
     from sidecall.composition.local_pipeline import default_stages as list_stages

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from sidecall import ToolCall, ToolMessage
+from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord, Decision
-from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.approval import Preview
 from tests.kit.ledgers import InMemory, Place
 
 APPROVE = Decision(decision="approve")

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from sidecall import ToolMessage
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.overload import TooManyApprovals
-from sidecall.kernel.ports.approvals.approval import Approval, Decision
+from sidecall.kernel.ports.approvals.approval import Approval
 from tests.kit.ledgers import Place
 from tests.storage.test_approvals_bytes import Desk
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from sidecall.features.approvals.stores import OrphanedDecision
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.fingerprint import Preview
-from sidecall.kernel.ports.approvals.stores import OrphanedDecision
+from sidecall.kernel.ports.approvals.approval import Preview
 from tests.kit.ledgers import Clock, Place
 from tests.storage.test_approvals import APPROVE, DONE, Waiting
 

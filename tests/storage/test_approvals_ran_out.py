@@ -3,8 +3,8 @@
 import pytest
 
 from sidecall import ToolMessage
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.approval import Decision
 from tests.kit.ledgers import Place
 from tests.storage.test_approvals_bytes import LONG, Desk
 

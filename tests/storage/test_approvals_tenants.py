@@ -1,7 +1,7 @@
 """Approvals are listed by tenant."""
 
 from sidecall import Caller
-from sidecall.kernel.ports.approvals.approval import Decision
+from sidecall.features.approvals.record import Decision
 from tests.kit.ledgers import Clock, Place
 from tests.storage.test_approvals import Waiting
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.jobs.completion import end_cancelled
+from sidecall.features.jobs.records import Acceptance, CallDecision
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.call_entry import Acceptance, CallDecision
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 

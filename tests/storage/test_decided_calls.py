@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from sidecall import Registry
+from sidecall.features.approvals.record import Decision
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.remembered import ASYNC, RAN, refund

@@ -6,15 +6,17 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.calls.errors import KeyReused, UnknownCall
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_retention import CallBounds
-from sidecall.features.calls.sql_store import SqlCalls
-from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.features.jobs.errors import KeyReused, UnknownCall
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import Acceptance, CallCompletion
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.features.webhooks.queue import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, CallFilter, CallKey
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall import Caller
+from sidecall.features.approvals.stores import ApprovalRules
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, TooManyRules, UnknownRule
-from sidecall.kernel.ports.approvals.stores import ApprovalRules
 from tests.kit.ledgers import Clock, Place
 
 NOW = datetime.fromtimestamp(1_000_000, UTC)

@@ -15,7 +15,6 @@ from sidecall.cli.blocking_calls import find_blocking
 from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
-from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Finder
@@ -34,8 +33,10 @@ if TYPE_CHECKING:
     from sidecall.features.contract import cli as _contract
     from sidecall.features.mcp_client import entries as _entries
     from sidecall.features.openapi_import import services as _services
+    from sidecall.features.sandbox import bubblewrap as _bubblewrap
     from sidecall.features.toolsets import toolsets as _toolsets
 else:
+    _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
     _contract = Later("sidecall.features.contract.cli")
     _toolsets = Later("sidecall.features.toolsets.toolsets")
     _entries = Later("sidecall.features.mcp_client.entries")
@@ -210,8 +211,11 @@ def _check_programs(registry: Registry) -> Iterator[Finding]:
     for tool in registry:
         command = tool.options.command
         word = "" if command is None else command.words[0]
-        if word and not word.startswith("./") and "{" not in word and shutil.which(word, path=PATH) is None:
-            yield Finding(tool.name, "warning", f"runs `{word}`, which is not here: its sandbox looks in {PATH}")
+        if not word or word.startswith("./") or "{" in word:
+            continue
+        path = _bubblewrap.PATH
+        if shutil.which(word, path=path) is None:
+            yield Finding(tool.name, "warning", f"runs `{word}`, which is not here: its sandbox looks in {path}")
 
 
 def _write_finding(finding: Finding) -> Text:

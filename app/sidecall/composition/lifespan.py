@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from sidecall.composition.features import Features
 from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
-from sidecall.features.calls.remembered import show_entry
+from sidecall.features.jobs.answers import show_entry
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream

@@ -8,6 +8,7 @@ from sidecall.composition.features import Features, choose_features
 from sidecall.composition.requirements import settle_settings
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.steps import make_approval_stages
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.cache.answers import Caching
 from sidecall.features.cache.steps import make_cache_stages
 from sidecall.features.contents.memory_store import MemoryContents
@@ -28,7 +29,6 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings

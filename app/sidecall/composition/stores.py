@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sidecall.composition.features import list_tables, load_features
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.calls.sql_retention import CallBounds
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.history.history import History
@@ -17,6 +16,7 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
 from sidecall.features.rates.quotas import Quotas, SharedQuotas

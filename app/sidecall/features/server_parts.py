@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.contents.excerpts import Excerpts
@@ -26,7 +27,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
+from sidecall.kernel.http.parameters import find_parts
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.contents import JSON, Contents
 from sidecall.kernel.ports.secrets import SecretListing
@@ -38,8 +39,12 @@ if TYPE_CHECKING:
     from sidecall.features.vector_stores import stores as _stores
 
 
+def _audit_nothing() -> Auditor:
+    return Auditor(MemoryAudit())
+
+
 def _keep_none() -> SecretKeeper:
-    return SecretKeeper(MemorySecrets(), None, Auditor(MemoryAudit()))
+    return SecretKeeper(MemorySecrets(), None, _audit_nothing())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +52,7 @@ class Parts(KernelParts):
     """The parts of one server, joined in `sidecall.main`."""
 
     approvals: Approvals
+    rules: ApprovalRules
     contents: Contents
     jobs: Jobs
     operation: Operation
@@ -56,6 +62,7 @@ class Parts(KernelParts):
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
+    auditor: Auditor = field(default_factory=_audit_nothing)
     documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
@@ -64,21 +71,6 @@ class Parts(KernelParts):
     def outage(self) -> str | None:
         """Why durable storage is unavailable; None when it works."""
         return self.operation.ledger.trouble
-
-    @property
-    def rules(self) -> ApprovalRules:
-        """The store of rules."""
-        return self.operation.ledger.rules
-
-    @property
-    def auditor(self) -> Auditor:
-        """The audit log."""
-        return self.secrets.auditor
-
-    @property
-    def longest_wait(self) -> float:
-        """Seconds that a client may wait for a call which then goes on alone."""
-        return self.jobs.limits.wait
 
     def require_callback(self, url: str) -> None:
         """Require that the end of a call may be told at this URL.
@@ -149,9 +141,4 @@ async def _list_own(listed: Awaitable[Sequence[SecretListing | TokenListing]]) -
         return None
 
 
-async def _parts(request: Request) -> Parts:
-    parts: Parts = request.app.state.parts
-    return parts
-
-
-PartsDep = Annotated[Parts, Depends(_parts)]
+PartsDep = Annotated[Parts, Depends(find_parts)]

@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
 from sidecall.features.access.methods import PEER
+from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.server.parsing import HASH, SLASH, RequestParser, complete_scope
@@ -168,7 +169,8 @@ class RequestReader(RequestParser):
         """Serve requests with an application; the proxy middleware is skipped where no proxy is trusted."""
         self.app = app
         plain: Any = app.app if isinstance(app, ProxyHeadersMiddleware) else app
-        self._plain_app = plain.__call__  # Which every call of an object would look for again.
+        # Which every call of an object would look for again.
+        self._plain_app: Any = plain.serve if isinstance(plain, Application) else plain.__call__
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Accept the connection."""

@@ -1,7 +1,7 @@
 """An in-memory database that is created at the first write: most servers store no calls."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,13 +61,18 @@ class LateDatabase:
         if database is not None:
             await database.close()
 
-    async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
+    def write(self, statement: str, *values: Any, size: int | None = None) -> Awaitable[Row | None]:
         """Run a statement, and return the first row of its RETURNING.
 
         Raises:
             StoreUnavailable: It is closed, or cannot be made just now.
         """
-        return await (self._database or await self._make()).write(statement, *values, size=size)
+        if self._database is not None:
+            return self._database.write(statement, *values, size=size)
+        return self._write_first(statement, values, size)
+
+    async def _write_first(self, statement: str, values: Sequence[Any], size: int | None) -> Row | None:
+        return await (await self._make()).write(statement, *values, size=size)
 
     async def write_all(self, statement: str, rows: Sequence[Row]) -> None:
         """Run a statement for each of these rows, all or none.

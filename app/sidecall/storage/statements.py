@@ -1,14 +1,14 @@
 """The SQL statements of the features and of the storage, by their names: each has them in a file `queries.sql`.
 
 Each statement of such a file stands below a line `-- name: find_call`, or `-- name: find_call (postgres)` where it is
-for one kind of database. Lines before the first one are a comment.
+for one kind of database. Comments above the statement, and lines before the first head, are no part of it.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from typing import get_args
 
@@ -67,8 +67,8 @@ def _split(place: str, text: str) -> Iterator[tuple[str, tuple[Dialect, ...], st
     _require_comments(place, lines[: heads[0]] if heads else lines)
     for begin, end in pairwise([*heads, len(lines)]):
         name, dialects = _read_head(place, lines[begin])
-        body = lines[begin + 1 : end]
-        if all(_is_comment(line) for line in body):
+        body = list(dropwhile(_is_comment, lines[begin + 1 : end]))
+        if not body:
             raise ValueError(f"{place}: {name} has no statement")
         yield name, dialects, "\n".join(body).strip()
 

@@ -7,10 +7,11 @@ from typing import Any, Literal, Protocol, Self
 from pydantic_core import from_json
 
 from sidecall.client.answers import Failure, Progress, ToolAnswer
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ABSENT, Content, ToolMessage, find_value
-from sidecall.kernel.ports.approvals.approval import Approval, Decision
+from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.observer import Unobserved
 from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.testing.bridge import shared_loop

@@ -12,6 +12,7 @@ from sidecall.composition.executors import build_executors
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
+from sidecall.features.approvals.record import Decision
 from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
@@ -34,7 +35,7 @@ from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore, pick_tenant

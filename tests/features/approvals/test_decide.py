@@ -10,6 +10,7 @@ from sidecall import Caller, Registry, StructuredTool, ToolCall, ToolContext, To
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded
@@ -18,7 +19,7 @@ from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 
 APPROVE = Decision(decision="approve")
 

@@ -7,12 +7,13 @@ import pytest
 from sidecall import tool
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Approval, Decision
+from sidecall.kernel.ports.approvals.approval import Approval
 from tests.features.approvals.test_decide import APPROVE, Desk
 
 

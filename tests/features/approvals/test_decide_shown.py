@@ -7,9 +7,9 @@ import pytest
 from sidecall import ApprovalRequired, ToolContext, tool
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ApprovalConflict
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord, Decision
 from tests.features.approvals.test_decide import APPROVE, Desk
 
 RAN: list[int] = []

@@ -9,11 +9,12 @@ from uuid import uuid4
 
 from sidecall import Registry, StructuredTool
 from sidecall.features.approvals.decide import decide
+from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
@@ -23,7 +24,6 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.gated import GatedDatabase

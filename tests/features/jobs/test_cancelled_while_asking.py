@@ -7,14 +7,16 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import ToolAnnotations, tool
+from sidecall.features.approvals.record import Decision
+from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.admission import Limits
-from sidecall.kernel.ports.approvals.approval import ApprovalWanted, Decision
-from sidecall.kernel.ports.call_entry import Acceptance, CallEntry
+from sidecall.kernel.ports.approvals.approval import ApprovalWanted
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
 from tests.kit.waiting import until

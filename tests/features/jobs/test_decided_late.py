@@ -8,8 +8,8 @@ import pytest
 
 from sidecall import tool
 from sidecall.features.approvals.decide import decide
+from sidecall.features.approvals.record import Decision
 from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import EVE, Server, make_server
 from tests.kit.ledgers import Clock

@@ -8,10 +8,11 @@ from contextlib import suppress
 import pytest
 
 from sidecall import ToolContext, tool
+from sidecall.features.approvals.record import Decision
 from sidecall.features.audit.stores import AuditFilter
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server

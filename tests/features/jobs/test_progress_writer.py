@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from sidecall.features.calls.progress import ProgressBatch, Said
+from sidecall.features.jobs.progress import ProgressBatch, Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.notices import NoticeKind

@@ -9,10 +9,10 @@ import pytest
 
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems

@@ -9,10 +9,11 @@ import pytest
 from sidecall import ApprovalRequired, Registry, ToolAnnotations, tool
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
@@ -23,7 +24,7 @@ from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
-from sidecall.kernel.ports.call_entry import CallEntry, CallKey
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
 

@@ -8,10 +8,11 @@ import pytest
 
 from sidecall import Registry, ToolAnnotations, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
@@ -19,7 +20,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission, Limits
-from sidecall.kernel.ports.call_entry import CallFilter, CallKey
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase
 from tests.kit.pipelines import make_pipeline
@@ -68,6 +69,19 @@ async def add(name: str) -> str:
     Args:
         name: What.
     """
+    RAN[name] += 1
+    return f"added {name}"
+
+
+@tool
+async def add_slowly(name: str) -> str:
+    """Add, once somebody says go.
+
+    Args:
+        name: What.
+    """
+    RAN[name] += 1
+    await GO[name].wait()
     return f"added {name}"
 
 
@@ -96,11 +110,12 @@ async def database() -> AsyncIterator[TellingDatabase]:
     await made.close()
 
 
-async def open_jobs(database: TellingDatabase, limits: Limits | None = None) -> Jobs:
+async def open_jobs(database: TellingDatabase, limits: Limits | None = None, *, is_lasting: bool = True) -> Jobs:
     """Open the jobs of a server."""
     approvals = MemoryApprovals()
     ledger = Ledger(approvals, MemoryContents(), MemoryItems(), SqlCalls(database), SqlCallQueue(database), database)
-    registry = Registry([put, put_slowly, put_if_allowed, add])
+    ledger.is_lasting = is_lasting
+    registry = Registry([put, put_slowly, put_if_allowed, add, add_slowly])
     pipeline = make_pipeline(registry, approvals=approvals, admission=Admission(limits or Limits()))
     made = Jobs(ledger, pipeline, registry.get, JobLimits())
     await made.open()
@@ -111,6 +126,14 @@ async def open_jobs(database: TellingDatabase, limits: Limits | None = None) -> 
 async def jobs(database: TellingDatabase) -> AsyncIterator[Jobs]:
     """Give the jobs of one server."""
     made = await open_jobs(database)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def passing(database: TellingDatabase) -> AsyncIterator[Jobs]:
+    """Give the jobs of a server whose ledger ends with it."""
+    made = await open_jobs(database, is_lasting=False)
     yield made
     await made.close()
 
@@ -217,3 +240,36 @@ async def test_what_could_not_be_accepted_is_not_ended(jobs: Jobs, database: Tel
     assert again.status == "succeeded"
     assert database.written.count("finish_call") <= 1
     assert [call.id for call in (await jobs.list(CallFilter("default"), 10, None)).calls] == [again.id]
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "written"),
+    [
+        ("add", WAITING, ["record_call"]),
+        ("add", Submission(), ["accept_call", "finish_call"]),
+        ("add", Submission(CallKey("key", "call", 9e9), hears_end=True), ["accept_call", "finish_call"]),
+    ],
+)
+async def test_in_memory_any_call_is_written_once(
+    passing: Jobs, database: TellingDatabase, name: str, how: Submission, written: list[str]
+) -> None:
+    """What is in memory ends with the call; where somebody can know of the call it is there before."""
+    entry = await passing.wait(entry_of(await passing.submit(request(name), how)), 20)
+
+    assert (entry.status, database.written, RAN["a"]) == ("succeeded", written, 1)
+    assert (await passing.get(entry.id, entry.tenant), entry.attempt) == (entry, 1)
+
+
+@pytest.mark.parametrize("is_carried_out", [True, False])
+@pytest.mark.parametrize(("name", "statement"), [("add", "record_call"), ("add_slowly", "accept_call")])
+async def test_a_call_that_has_run_and_may_not_again_is_written_later(
+    passing: Jobs, database: TellingDatabase, name: str, statement: str, is_carried_out: bool
+) -> None:
+    """Its client would send it again."""
+    (database.after if is_carried_out else database.before)[statement] = 1
+    GO["a"].set()
+
+    entry = await passing.wait(entry_of(await passing.submit(request(name), WAITING)), 20)
+
+    assert (entry.status, RAN["a"], passing.load.occupancy.busy) == ("succeeded", 1, 0)
+    assert [call.id for call in (await passing.list(CallFilter("default"), 10, None)).calls] == [entry.id]

@@ -6,7 +6,8 @@ import pytest
 
 from sidecall import ToolContext, tool
 from sidecall.features.approvals.decide import decide
-from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
+from sidecall.features.approvals.record import Decision
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import EVE, Server, make_server
 

@@ -8,17 +8,18 @@ import pytest
 
 from sidecall import Registry, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
+from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.jobs import Jobs
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.ports.call_entry import CallFilter, CallKey
+from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase
 from tests.kit.pipelines import make_pipeline

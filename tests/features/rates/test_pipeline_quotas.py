@@ -9,6 +9,7 @@ from sidecall import Caller, Registry, tool
 from sidecall.composition.local_pipeline import build_pipeline, default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.record import Decision
 from sidecall.features.rates.quotas import Quotas
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.invocation import CallRequest
@@ -18,7 +19,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Decision
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.settings import Settings
 from tests.kit.calls import write_request

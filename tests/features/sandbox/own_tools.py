@@ -45,3 +45,9 @@ def never_end() -> None:
 def take_memory() -> int:
     """Take more than there is."""
     return len(bytearray(600_000_000))
+
+
+@tool(executor="sandbox")
+def say() -> str:
+    """Say where."""
+    return "here"

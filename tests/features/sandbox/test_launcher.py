@@ -15,7 +15,7 @@ import pytest
 from sidecall.features.sandbox import launcher as launching
 from sidecall.features.sandbox.bubblewrap import SandboxFailed
 from sidecall.features.sandbox.commands import Shell, ShellBounds
-from sidecall.features.sandbox.launcher import LaunchedProgram, ProgramLauncher
+from sidecall.features.sandbox.launcher import LaunchedProgram, LauncherProcess
 from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.kernel.ports.sandbox import CommandEnd
 from tests.features.sandbox.machine import LIMITS, open_once
@@ -53,9 +53,9 @@ asyncio.run(serve(sys.argv[1]))
 
 
 @pytest.fixture
-async def launcher() -> AsyncIterator[ProgramLauncher]:
+async def launcher() -> AsyncIterator[LauncherProcess]:
     """One for each test, which leaves no process behind."""
-    made = ProgramLauncher()
+    made = LauncherProcess()
     yield made
     pid = made.pid
     await made.close()
@@ -65,7 +65,7 @@ async def launcher() -> AsyncIterator[ProgramLauncher]:
 class Launched:
     """A program, and the pipe that it writes to."""
 
-    def __init__(self, launcher: ProgramLauncher, words: Sequence[str], given: Mapping[int, int] | None = None) -> None:
+    def __init__(self, launcher: LauncherProcess, words: Sequence[str], given: Mapping[int, int] | None = None) -> None:
         reading, writing = os.pipe()
         self._pipe = os.fdopen(reading, errors="surrogateescape")
         self.held, held = os.pipe()
@@ -92,7 +92,7 @@ cat 40 12 9 8 7 6 5 4 3; echo
 """
 
 
-async def test_a_program_gets_what_it_is_given_and_nothing_else(launcher: ProgramLauncher) -> None:
+async def test_a_program_gets_what_it_is_given_and_nothing_else(launcher: LauncherProcess) -> None:
     """By any numbers, those of the launcher's own descriptors included; no variables, and the root as its folder."""
     given = {}
     with ExitStack() as ours:
@@ -103,6 +103,14 @@ async def test_a_program_gets_what_it_is_given_and_nothing_else(launcher: Progra
     assert said == "/\n0 1 12 2 3 4 40 5 6 7 8 9 \n40 12 9 8 7 6 5 4 3 \n"
 
 
+async def test_a_program_that_wakes_up_interrupts_nobody(launcher: LauncherProcess) -> None:
+    """Neither does what it starts: both have the policy for what may wait."""
+    said = await Launched(launcher, ["/bin/sh", "-c", "cat /proc/self/stat; cat /proc/$$/stat"]).read()
+
+    # Field 41, counted from behind the name in parentheses.
+    assert [int(line.rpartition(")")[2].split()[38]) for line in said.splitlines()] == [os.SCHED_BATCH] * 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -111,7 +119,7 @@ async def test_a_program_gets_what_it_is_given_and_nothing_else(launcher: Progra
     ],
 )
 async def test_why_a_program_cannot_be_started_is_said(
-    launcher: ProgramLauncher, words: Sequence[str], said: str
+    launcher: LauncherProcess, words: Sequence[str], said: str
 ) -> None:
     """And the next one starts."""
     failed = Launched(launcher, words)
@@ -123,7 +131,7 @@ async def test_why_a_program_cannot_be_started_is_said(
     assert works == f"{large} {large} \udcff\n"
 
 
-async def test_what_a_program_has_started_ends_with_it(launcher: ProgramLauncher) -> None:
+async def test_what_a_program_has_started_ends_with_it(launcher: LauncherProcess) -> None:
     """In sessions of its own, too; and the launcher keeps nothing of all that it has started."""
     for _ in range(20):
         await Launched(launcher, ["/bin/true"]).read()
@@ -140,7 +148,7 @@ async def test_what_a_program_has_started_ends_with_it(launcher: ProgramLauncher
     assert len(os.listdir(f"/proc/{launcher.pid}/fd")) == before
 
 
-def make_shell(launcher: ProgramLauncher, waiting: int = 0) -> Shell:
+def make_shell(launcher: LauncherProcess, waiting: int = 0) -> Shell:
     """Make what runs commands with a launcher of its own."""
     backend = open_once().backend
     assert backend is not None
@@ -162,7 +170,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("waiting", [0, 1])
 async def test_a_killed_launcher_ends_what_it_has_started_and_another_takes_its_place(
-    launcher: ProgramLauncher, folder: Path, waiting: int
+    launcher: LauncherProcess, folder: Path, waiting: int
 ) -> None:
     """A command in it fails, and the next one runs."""
     shell = make_shell(launcher, waiting)
@@ -184,7 +192,7 @@ async def test_a_killed_launcher_ends_what_it_has_started_and_another_takes_its_
 
 
 async def test_a_launcher_that_stands_still_is_killed(
-    launcher: ProgramLauncher, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    launcher: LauncherProcess, folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Whoever has ordered does not wait for it for long, and the event loop not at all."""
     shell = make_shell(launcher)
@@ -203,7 +211,7 @@ async def test_a_launcher_that_stands_still_is_killed(
     assert "the process that starts sandboxes stands still; it is killed, and another takes its place" in caplog.text
 
 
-async def test_orders_that_nobody_takes_do_not_block(launcher: ProgramLauncher) -> None:
+async def test_orders_that_nobody_takes_do_not_block(launcher: LauncherProcess) -> None:
     """The first that finds no room goes to another launcher."""
     first = await _stop(launcher)
     launched = [Launched(launcher, ["/bin/true"])]
@@ -216,7 +224,7 @@ async def test_orders_that_nobody_takes_do_not_block(launcher: ProgramLauncher) 
     assert {trouble for _, trouble in said[:-1]} == {"the process that starts sandboxes has ended"}
 
 
-async def _stop(launcher: ProgramLauncher) -> int:
+async def _stop(launcher: LauncherProcess) -> int:
     await Launched(launcher, ["/bin/true"]).read()
     assert launcher.pid is not None
     os.kill(launcher.pid, signal.SIGSTOP)
@@ -239,7 +247,7 @@ def test_with_a_killed_server_all_ends_and_nothing_begins_without_limits(folder:
 
 async def test_what_a_closed_launcher_has_started_ends(folder: Path) -> None:
     """The process of a server that stops, too."""
-    launcher = ProgramLauncher()
+    launcher = LauncherProcess()
     shell = make_shell(launcher, waiting=1)
     await run(shell, "true", folder)
     await until(lambda: list_descendants(launcher.pid or 0, "bash") != [])

@@ -11,9 +11,9 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-from sidecall.features.telemetry.calls import MissingExtra
 from sidecall.features.telemetry.export import flush, provider_from_environment
 from sidecall.features.telemetry.spans import Spans
+from sidecall.features.telemetry.standard_variables import MissingExtra
 
 
 @pytest.fixture

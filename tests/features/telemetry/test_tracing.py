@@ -1,13 +1,14 @@
 """Spans are made where they are wanted, and what makes them is loaded only then."""
 
+import os
 import subprocess
 import sys
 from typing import Any
 
 import pytest
 
-from sidecall.features.telemetry.calls import MissingExtra
 from sidecall.features.telemetry.redact import Redaction
+from sidecall.features.telemetry.standard_variables import MissingExtra
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -93,3 +94,20 @@ def test_a_server_without_spans_loads_nothing_for_them() -> None:
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert result.stdout == "[]\n"
+
+
+def test_a_process_of_tools_asks_at_next_to_no_cost() -> None:
+    """Each of them does, also in the place of one that was killed."""
+    asked = (
+        "import sys; from sidecall.features.telemetry.tracing import open_in_process; assert open_in_process() is None;"
+        "print(*sorted(name for name in sys.modules if name.startswith(('sidecall.features.', 'pydantic_settings'))))"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+    loaded = subprocess.run([sys.executable, "-c", asked], env=environment, capture_output=True, text=True, check=True)
+
+    assert loaded.stdout.split() == [
+        "sidecall.features.telemetry",
+        "sidecall.features.telemetry.redact",
+        "sidecall.features.telemetry.standard_variables",
+        "sidecall.features.telemetry.tracing",
+    ]

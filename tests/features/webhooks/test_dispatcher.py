@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.opening import open_ledger
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
@@ -22,7 +23,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, CallEntry
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.features.webhooks.listening import SECRET, listen
 from tests.kit.faulty import FaultyDatabase

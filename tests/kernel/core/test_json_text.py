@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from sidecall.kernel.json_data.text import MOST_VALUES, holds_more, is_finite, name_json_type, parse_json, quote_text
+from sidecall.kernel.json_data.text import (
+    LARGE,
+    MOST_VALUES,
+    holds_more,
+    is_finite,
+    name_json_type,
+    parse_json,
+    quote_text,
+)
+
+_LONG = b" " * LARGE
 
 
 @pytest.mark.parametrize(
@@ -19,11 +29,16 @@ from sidecall.kernel.json_data.text import MOST_VALUES, holds_more, is_finite, n
         (b'"1e999"', "1e999"),  # looks like a number, is a text
         (b'{"a": 1, "a": 2}', {"a": 2}),  # the last one counts
         (b"9" * 400, int("9" * 400)),  # an integer has no largest value
+        (b"-0", 0),
+        (b"-0.0", -0.0),
+        (b"9007199254740993.0", 9007199254740992.0),
+        (b'"\\u0000\x7f\\/\\ud83d\\ude00"', "\0\x7f/\U0001f600"),
+        (b" \n[] ", []),
     ],
 )
 def test_json_is_read(text: bytes, value: Any) -> None:
-    """As Python's own parser would."""
-    assert parse_json(text) == value
+    """As Python's own parser would; short texts by another parser than long ones."""
+    assert [repr(parse_json(text)), repr(parse_json(text + _LONG))] == [repr(value)] * 2
 
 
 @pytest.mark.parametrize(
@@ -45,12 +60,20 @@ def test_json_is_read(text: bytes, value: Any) -> None:
         b"\xef\xbb\xbf{}",  # a byte order mark
         "{}".encode("utf-16"),
         b"{} {}",
+        b"01",
+        b"1.",
+        b"+1",
+        b"[1,]",
+        b'"\x01"',
+        b'"\xed\xa0\x80"',
+        b'{"\\ud800": 1}',
     ],
 )
 def test_what_is_not_strictly_json_is_refused(text: bytes) -> None:
-    """With a ValueError and nothing else."""
-    with pytest.raises(ValueError):
-        parse_json(text)
+    """With a ValueError and nothing else, however long the text is."""
+    for blanks in (b"", _LONG):
+        with pytest.raises(ValueError):
+            parse_json(text + blanks)
 
 
 @pytest.mark.parametrize(

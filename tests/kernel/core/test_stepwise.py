@@ -176,16 +176,40 @@ def test_few_of_many_errors_are_collected(name: str, values: Any, validate: _Val
     assert 100 < caught.value.error_count() < 2_000
 
 
+_ROW = {"kind": "heron", "legs": 1}
+
+
 @pytest.mark.parametrize("validate", _WAYS, ids=["python", "json"])
-def test_others_have_their_turn_after_each_member(monkeypatch: pytest.MonkeyPatch, validate: _Validate) -> None:
-    """Whether it fits or not."""
-    turns: list[Any] = []
-    monkeypatch.setattr(stepwise, "_pass", lambda value: turns.append(value) or value)
+@pytest.mark.parametrize(
+    ("given", "turns"),
+    [
+        ({"values": [1, _ROW] * 250}, 500),
+        ({"tagged": [_ROW] * 500}, 500),
+        ({"numbers": list(range(500))}, 500),
+        ({"refused": ["a"] * 500}, 500),
+        ({"by_day": {f"20{it}-01-01": [_ROW] * 10 for it in range(10, 60)}}, 50 + 50 + 500),
+        # So many numbers are read within the time of one turn.
+        ({"row": [1.0] * 500, "few": [9] * 5}, 0),
+    ],
+    ids=lambda it: next(iter(it)) if isinstance(it, dict) else "",
+)
+def test_others_have_their_turn_after_each_member(
+    monkeypatch: pytest.MonkeyPatch, given: Any, turns: int, validate: _Validate
+) -> None:
+    """But for numbers in a list."""
+    taken: list[Any] = []
+
+    def take_turn(value: Any) -> Any:
+        taken.append(value)
+        return value
+
+    for name in ("_pass", "_look"):
+        monkeypatch.setattr(stepwise, name, take_turn)
     validator = StepwiseValidator(_All.__pydantic_core_schema__)
 
-    validate(validator, {"values": [1] * 500, "row": [1.0] * 500}, None)
+    validate(validator, given, None)
 
-    assert len(turns) == 1_000
+    assert len(taken) == turns
 
 
 class _Sum(BaseModel):

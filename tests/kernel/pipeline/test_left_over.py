@@ -14,6 +14,7 @@ from sidecall import Registry, ToolException, tool
 from sidecall.kernel.core.errors import ToolCallFailed
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.http.context import DisconnectListener, RequestContext
+from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.rest.answers import answer_call
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -72,7 +73,14 @@ async def double(number: int) -> int:
     return number * 2
 
 
-TOOLS = (refuse, refuse_in_a_thread, crash, crash_in_a_thread, insist, oversleep, wait, double)
+@tool
+async def pass_on(number: int) -> int:
+    """Let others have their turn, and return the number."""
+    await asyncio.sleep(0)
+    return number
+
+
+TOOLS = (refuse, refuse_in_a_thread, crash, crash_in_a_thread, insist, oversleep, wait, double, pass_on)
 
 
 @pytest.fixture
@@ -91,7 +99,7 @@ def left_over() -> list[Invocation]:
     return [it for it in calls if it.call.id == "call_left_over"]
 
 
-async def serve(name: str, args: dict[str, Any]) -> bytes:
+async def serve(name: str, args: dict[str, Any], preferences: Preferences = PLAIN) -> bytes:
     """Answer a call as the server does, to a client that leaves once a tool waits."""
     app = create_app(Settings(threads=1), Registry(TOOLS))
 
@@ -101,13 +109,13 @@ async def serve(name: str, args: dict[str, Any]) -> bytes:
         await begun.wait()
         return {"type": "http.disconnect"}
 
-    async def answer(name: str, args: dict[str, Any], call_id: str) -> bytes:
+    async def answer(name: str, args: dict[str, Any], call_id: str, preferences: Preferences = PLAIN) -> bytes:
         body = json.dumps({"name": name, "args": args, "id": call_id, "type": "tool_call"}).encode()
-        reply = await DisconnectListener(receive).over(answer_call(app.state.parts, body, RequestContext()))
-        return reply.body
+        answering = answer_call(app.state.parts, body, RequestContext(), preferences=preferences)
+        return (await DisconnectListener(receive).over(answering)).body
 
     async with app.router.lifespan_context(app):
-        answered = await answer(name, args, "call_left_over")
+        answered = await answer(name, args, "call_left_over", preferences)
         # A thread holds its last call until it has the next one.
         await answer("refuse_in_a_thread", {}, "call_next")
         return answered
@@ -164,4 +172,20 @@ async def test_a_problem_goes_with_its_call() -> None:
     text = "Error: insist failed unexpectedly (call call_left_over). The details are in the server's log."
 
     assert await asyncio.create_task(serve_a_problem()) == text
+    assert left_over() == []
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(
+    ("name", "args", "status"),
+    [("double", {"number": 2}, "success"), ("pass_on", {"number": 2}, "success"), ("refuse", {}, "error")],
+)
+@pytest.mark.parametrize("preferences", [Preferences(wait=10.0), Preferences(wait=10.0, key="k")])
+async def test_a_remembered_call_goes_with_its_end(
+    name: str, args: dict[str, Any], status: str, preferences: Preferences
+) -> None:
+    """Whether it is written before it runs or with its end."""
+    answer = json.loads(await asyncio.create_task(serve(name, args, preferences)))
+
+    assert answer["status"] == status
     assert left_over() == []

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.v1 import BaseModel as OldModel
 
 from sidecall import tool
+from sidecall.kernel.schema import infinite_numbers
 from tests.kit.calls import run
 
 
@@ -118,3 +119,25 @@ async def test_free_arguments_are_refused_too() -> None:
 async def test_a_text_that_is_wanted_stays_one(kind: Any, sent: Any, taken: str) -> None:
     """And an author may read it as a number that there is."""
     assert (await run(taking(kind), {"p": sent})).content == taken
+
+
+@pytest.mark.parametrize("text", ["i_nf", "n_a_n", "-_inf", "1_e999", "1e_999", "infi_nity"])
+async def test_what_pydantic_reads_over_is_read_over(text: str) -> None:
+    """Single underscores, also where Python has none."""
+    assert (await run(taking(float), {"p": text})).content == f"p: {NONE}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["name 1", "Nancy", "info", "in e", "1.e", "1e", "1 Downing Street", "+e9", "\u00a0e1", "1" * 308, "e" * 400],
+)
+def test_texts_that_begin_like_a_number_are_told_from_one(text: str) -> None:
+    """So that rows of names are not gone through twice."""
+    assert not infinite_numbers._may_hold([[{"a": [text]}], {text: None}])
+
+
+@pytest.mark.parametrize("text", [*SIZES, "9" * 309, "-" + "9" * 400, "." + "1" * 309 + "e999", "1E+999"])
+@pytest.mark.parametrize("put", [lambda it: [it], lambda it: [[{"a": it}]], lambda it: [{"b": {it: 1}}, 2]])
+def test_texts_that_are_one_are_seen(text: str, put: Callable[[str], Any]) -> None:
+    """At any depth, and as keys."""
+    assert infinite_numbers._may_hold(put(text))

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import ToolCall, ToolMessage
+from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.ledger.ledger import LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
@@ -14,7 +15,6 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.approvals.approval import Decision
 from sidecall.storage.heartbeat import Heartbeat
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from sidecall import ToolCall, ToolMessage
+from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.approvals.stores import OrphanedDecision
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Decision
-from sidecall.kernel.ports.approvals.stores import OrphanedDecision
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase

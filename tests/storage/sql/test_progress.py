@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.calls import progress as progress_module
-from sidecall.features.calls.progress import ProgressBatch, Said, SqlProgress
+from sidecall.features.jobs import progress as progress_module
+from sidecall.features.jobs.progress import ProgressBatch, Said, SqlProgress
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase

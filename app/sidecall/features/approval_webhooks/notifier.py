@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from pydantic_core import to_json
 
+from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.webhooks.dispatcher import PAUSES, Message, MessageDispatcher
 from sidecall.features.webhooks.receivers import Receiver, read_receiver
 from sidecall.features.webhooks.signing import read_key
 from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.ports.approvals.stores import ListedApproval
 from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
 

@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Literal
 
+from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.features.approvals.steps import describe_tool
+from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.errors import ToolChanged
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord, Decision
-from sidecall.kernel.ports.approvals.fingerprint import AskedTool
-from sidecall.kernel.ports.approvals.stores import Approvals
+from sidecall.kernel.ports.approvals.approval import AskedTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
@@ -32,7 +32,7 @@ def compare(tool: CompiledTool | None, asked: str | None) -> ToolState:
     """Return how a tool differs from the one with this hash that was asked about; None is like any."""
     if tool is None:
         return "gone"
-    return "same" if asked is None or hash_definition(tool) == asked else "changed"
+    return "same" if asked is None or describe_tool(tool).hash == asked else "changed"
 
 
 def is_changed(pipeline: Pipeline, record: ApprovalRecord) -> bool:

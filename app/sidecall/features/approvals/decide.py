@@ -8,30 +8,32 @@ from datetime import UTC, datetime, timedelta
 from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
+from sidecall.features.approvals.record import ApprovalRecord, Decision, describe_decision
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import AuditAction
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, CallUnanswered, ErrorKind, InvalidDecision
+from sidecall.kernel.core.errors import (
+    ApprovalConflict,
+    CallRejected,
+    CallUnanswered,
+    ErrorKind,
+    InvalidDecision,
+    RequestError,
+)
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
-from sidecall.kernel.pipeline.batch import run_isolated
+from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import (
-    Approval,
-    ApprovalRecord,
-    ApprovalRequired,
-    Decision,
-    describe_decision,
-)
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."
@@ -120,7 +122,7 @@ async def decide(
     )
     request = await _edit(pipeline, sent, decision)
     decided = await approvals.decide(approval_id, decision, by.subject)
-    request = request.copy_with(decided=describe_decision(decided.approval))
+    request.decided = describe_decision(decided.approval)
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     return await finish(pipeline, approvals, request, entered, call)
@@ -274,24 +276,20 @@ async def finish(
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
         await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
         raise
-    return ended if isinstance(ended, Approval) else await keep_answer(approvals, request.resumes, ended, call)
+    return await keep_answer(approvals, request.resumes, ended, call) if isinstance(ended, ToolMessage) else ended
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage | Approval:
     if not isinstance(entered, Ticket):
         return entered
-    waiting: list[Approval] = []
-
-    async def run(_: CallRequest) -> ToolMessage:
-        try:
-            return await pipeline.answer(entered)
-        except ApprovalRequired as error:
-            if error.approval.id == request.resumes:
-                waiting.append(error.approval)
-            raise
-
-    message = await run_isolated(run, request, CallRefused)
-    return waiting[0] if waiting else message
+    try:
+        return await pipeline.answer(entered)
+    except CallRefused:
+        raise
+    except ApprovalRequired as error:
+        return error.approval if error.approval.id == request.resumes else answer_for(request, error)
+    except RequestError as error:
+        return answer_for(request, error)
 
 
 async def keep_answer(approvals: Approvals, approval_id: str, message: ToolMessage, call: CallRecord) -> Approval:

@@ -5,10 +5,10 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
+from sidecall.features.approvals.record import ApprovalRecord
+from sidecall.features.approvals.stores import OnOrphan, OrphanedDecision
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord
-from sidecall.kernel.ports.approvals.stores import OnOrphan, OrphanedDecision
 
 # Seconds between checks of an approval in doubt, and how many checks there are: a statement whose connection broke may
 # still be executed for a while.

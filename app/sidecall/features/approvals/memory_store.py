@@ -10,13 +10,8 @@ from typing import get_args
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
-from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import (
+from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.approvals.stores import (
     FILTERS,
     NO_FILTERS,
     ApprovalPage,
@@ -25,6 +20,11 @@ from sidecall.kernel.ports.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
 from sidecall.storage.memory_size import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
@@ -46,6 +46,8 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
+    # Of a call that runs, whose objects are there in any case.
+    running: ApprovalRecord | None = None
 
     @property
     def has_ended(self) -> bool:
@@ -228,7 +230,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.packed.unpack().answer(message))
+        record = self._change(entry, (entry.running or entry.packed.unpack()).answer(message))
         now = self._clock()
         if entry.expires < now + _LINGER:
             self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
@@ -241,6 +243,7 @@ class MemoryApprovals:
         elif packed.size > entry.taken:
             raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
+        entry.running = record if entry.is_running else None
         return record
 
     def _expire(self, key: str, entry: _Entry) -> None:

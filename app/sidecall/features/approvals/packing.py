@@ -9,11 +9,14 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.features.approvals.record import REFUSED, ApprovalRecord
+from sidecall.features.approvals.stores import ListedApproval, ListedCall, WaitingApprovals
+from sidecall.features.jobs.errors import OutcomeUnknown
+from sidecall.kernel.core.errors import CallRejected, ToolFailure
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, find_stored_value, keep_value, write_stored
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.ports.approvals.approval import ApprovalRecord, ApprovalState
-from sidecall.kernel.ports.approvals.stores import ListedApproval, ListedCall, WaitingApprovals
+from sidecall.kernel.ports.approvals.approval import ApprovalState
 from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
 
@@ -291,3 +294,19 @@ def _make_placeholder(message: ToolMessage, asked: ToolCall) -> ToolMessage:
     if asked.item is not None:
         settle_item(standing, asked)
     return standing
+
+
+MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
+
+
+def answer_lost(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
+    """Make the answer of such a call."""
+    approval = record.approval
+    is_refused = approval.status in REFUSED and not record.tells_tool
+    failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
+    # The shown call lacks its item, which an answer repeats.
+    sent = approval.tool_call if record.call is None else record.call.tool_call
+    message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
+    if sent.item is not None:
+        settle_item(message, sent, approved=approval.status == "approved")
+    return message

@@ -9,6 +9,8 @@ from pydantic_core import to_json
 
 from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function, show_both
 from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
+from sidecall.features.approvals.record import ApprovalRecord, Decision
+from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
 from sidecall.kernel.core.scopes import DECIDE
@@ -26,8 +28,7 @@ from sidecall.kernel.http.parameters import (
     write_link,
 )
 from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.stores import ListedApproval
+from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS

@@ -10,20 +10,16 @@ from sidecall.features.approvals.decision_tracker import DecisionTracker, Expire
 from sidecall.features.approvals.packing import (
     EXPIRED_SHOWN,
     EndedApprovals,
+    MakeAnswer,
     PackedApproval,
+    answer_lost,
     describe_waiting,
     expire,
     read_packed,
     read_time,
 )
-from sidecall.features.calls.sql_store import MakeAnswer, answer_lost
-from sidecall.kernel.core.errors import UnknownApproval
-from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRecord, ApprovalStatus, Decision
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview, compute_fingerprint
-from sidecall.kernel.ports.approvals.stores import (
+from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.approvals.stores import (
     FILTERS,
     NO_FILTERS,
     ApprovalPage,
@@ -32,6 +28,11 @@ from sidecall.kernel.ports.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.kernel.core.errors import UnknownApproval
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
+from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
 from sidecall.storage.database import Database, Dialect
 
 # Bytes of an entry besides its texts: index entries, a short decision and a short answer.

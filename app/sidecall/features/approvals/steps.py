@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from sidecall.features.approvals.record import ApprovalRecord, describe_decision
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
@@ -21,15 +23,13 @@ from sidecall.kernel.pipeline.hooks import HookFailed, call_hook, patience
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
 from sidecall.kernel.ports.approvals.approval import (
     AlreadyAnswered,
-    ApprovalRecord,
     ApprovalRequired,
     ApprovalWanted,
-    describe_decision,
+    AskedTool,
+    Preview,
 )
-from sidecall.kernel.ports.approvals.fingerprint import AskedTool, Preview
 from sidecall.kernel.ports.approvals.questions import asks_inside
 from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 
 

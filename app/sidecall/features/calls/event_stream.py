@@ -9,7 +9,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 
 from sidecall.features.calls.past_calls import list_calls
-from sidecall.features.calls.remembered import show_entry
+from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.notice_handler import Sights
 from sidecall.features.server_parts import Parts

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sidecall.features.calls.errors import CallCancelled, CallEnded
 from sidecall.features.jobs.completion import end_with
+from sidecall.features.jobs.errors import CallCancelled, CallEnded
+from sidecall.features.jobs.records import end_entry
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import Invocation, find_progress
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage, end_entry
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 from sidecall.storage.database import first_id
 
 # What workers ask each other.

@@ -17,7 +17,7 @@ from sidecall.features.mcp_server.revisions import (
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import UnknownContent, cut_name
-from sidecall.kernel.http.body import LARGE
+from sidecall.kernel.json_data.text import LARGE
 from sidecall.kernel.ports.contents import KeptContent
 
 _CONTENTS = make_uri("/contents/")

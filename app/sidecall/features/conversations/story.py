@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.calls.in_flight import list_in_flight
 from sidecall.features.calls.past_calls import list_calls
 from sidecall.features.history.conversations import (
@@ -25,7 +26,6 @@ from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import CALL, DECIDE, READ
-from sidecall.kernel.ports.approvals.stores import ListedApproval
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage, to_datetime
 from sidecall.kernel.ports.file_errors import UnknownConversation
 

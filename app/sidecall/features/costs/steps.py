@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
+from sidecall.features.approvals.stores import Approvals
 from sidecall.features.costs.budgets import Budget, BudgetAction, Window
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
@@ -22,7 +23,6 @@ from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavail
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.dry_run import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.kernel.ports.approvals.stores import Approvals
 
 
 @dataclass(frozen=True, slots=True)

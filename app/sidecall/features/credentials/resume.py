@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 
 from sidecall.features.approvals.decide import finish, keep_answer, reopening
+from sidecall.features.approvals.record import Decision
+from sidecall.features.approvals.stores import Approvals, Notice
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.approval import Approval, Decision
-from sidecall.kernel.ports.approvals.stores import Approvals, Notice
+from sidecall.kernel.ports.approvals.approval import Approval
 
 logger = logging.getLogger("sidecall")
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from sidecall.features.approvals.steps import ask_person, takes_user_tokens
+from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError, ToolExecutionError, refuse_unconfigured
@@ -14,8 +15,7 @@ from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.kernel.ports.approvals.fingerprint import Preview
-from sidecall.kernel.ports.approvals.stores import Approvals
+from sidecall.kernel.ports.approvals.approval import Preview
 from sidecall.kernel.ports.secrets import OwnSecrets, SecretLost, SecretUnreadable
 from sidecall.kernel.ports.user_tokens import TokenUnavailable, UserTokenRefused, UserTokens
 

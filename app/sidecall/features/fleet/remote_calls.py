@@ -8,7 +8,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.features.calls.errors import OutcomeUnknown
+from sidecall.features.jobs.errors import OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure
 from sidecall.kernel.core.invocation import Invocation, Release
 from sidecall.kernel.executors.process.child import log

@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
-from sidecall.features.calls.errors import CallNotKept, UnknownCall
 from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.conversations import (
     ConversationCount,
@@ -32,6 +31,7 @@ from sidecall.features.history.rollups import (
     find_without_kind,
     summarize,
 )
+from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall

@@ -8,8 +8,8 @@ from pydantic_core import from_json, to_json
 
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.json_data.text import read_args
 from sidecall.kernel.json_data.to_json import replace_surrogates
-from sidecall.kernel.ports.approvals.fingerprint import read_args
 
 # Bytes of a value besides its texts, about.
 _BESIDE = 4

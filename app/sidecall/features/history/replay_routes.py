@@ -5,10 +5,10 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sidecall.features.calls.errors import InvalidReplay
 from sidecall.features.calls.past_calls import find_call
-from sidecall.features.calls.remembered import answer_replay
 from sidecall.features.calls.routes import AnswerForm, CallId
+from sidecall.features.jobs.answers import answer_replay
+from sidecall.features.jobs.errors import InvalidReplay
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.http.body import parse_body, read_body
 from sidecall.kernel.http.parameters import CallContextDep, LateRoute, refuse_unknown_parameters

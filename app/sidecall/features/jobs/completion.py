@@ -1,15 +1,16 @@
 """How durable calls end."""
 
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
-from sidecall.features.calls.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
+from sidecall.features.approvals.stores import Approvals
+from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown
+from sidecall.features.jobs.records import CallCompletion
 from sidecall.kernel.core.errors import ToolFailure, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.questions import asks_inside
-from sidecall.kernel.ports.approvals.stores import Approvals
-from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry, CallStatus
+from sidecall.kernel.ports.call_entry import CallEntry, CallStatus
 
 # Kinds of failure that have a status of their own.
 _STATUS: dict[str, CallStatus] = {"cancelled": "cancelled", "outcome_unknown": "outcome_unknown", "expired": "expired"}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sidecall.features.calls.stores import AcceptedCall, Calls
+from sidecall.features.jobs.records import CallCompletion, CallDecision, end_entry
+from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
@@ -15,7 +16,7 @@ from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.rules import Decided
-from sidecall.kernel.ports.call_entry import CallCompletion, CallDecision, CallEntry, end_entry
+from sidecall.kernel.ports.call_entry import CallEntry
 
 
 class CallTask(asyncio.Task[None]):
@@ -130,9 +131,14 @@ class CompletionWriter:
         if write is None:
             return self._finish(running)
         answer_sender(running.sender, running.accepted)
-        return self._insist(running.id, write)
+        return self.insist(running.id, write)
 
-    async def _insist(self, call_id: str, write: Callable[[], Awaitable[T]]) -> T:
+    async def insist(self, call_id: str, write: Callable[[], Awaitable[T]]) -> T:
+        """Write until that succeeds, and meanwhile tell waiters of the call that it does not.
+
+        Raises:
+            StoreUnavailable: The server closes.
+        """
         while True:
             try:
                 return await write()
@@ -149,7 +155,7 @@ class CompletionWriter:
             at = await self._calls.finish(running.id, running.attempt, end)
         except StoreUnavailable:
             answer_sender(running.sender, accepted)  # Its end is delivered later.
-            at = await self._insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
+            at = await self.insist(running.id, partial(self._calls.finish, running.id, running.attempt, end))
         if at is not None and accepted is not None:
             accepted.end, accepted.ended_at = end, at
         answer_sender(running.sender, accepted)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.progress import Said
+from sidecall.features.jobs.progress import Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Pauses, Reading
 from sidecall.kernel.json_data.to_json import to_plain
@@ -60,7 +60,7 @@ class Watcher:
 
     def __init__(self, said: int, size: int) -> None:
         """Start behind so many events, of so many bytes together."""
-        self.reading = Reading()
+        self.reading = Reading(asyncio.get_running_loop())
         self._said = said
         self._size = size
 

@@ -8,17 +8,18 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
-from sidecall.features.calls.stores import AcceptedCall, EndedCalls
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.completion import end_unwanted, may_repeat
 from sidecall.features.jobs.completion_writer import CompletionWriter
+from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
-from sidecall.features.jobs.idempotency_keys import make_call_key
+from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
 from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
+from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
 from sidecall.features.ledger.ledger import Ledger
@@ -34,7 +35,7 @@ from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
-from sidecall.kernel.ports.call_entry import Acceptance, CallEntry, CallFilter, CallKey, CallPage
+from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
 
 # Seconds between two checks, and between two steps of one.
@@ -140,7 +141,7 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._find = find
-        self._waiters = CompletionWaiters(ledger.notices)
+        self._waiters = CompletionWaiters(ledger.notices if ledger.is_shared else None)
         self._listening = 0
         self._pipeline = pipeline
         self._held = SuspendedCalls(ledger, find, self._waiters, show)
@@ -220,7 +221,9 @@ class Jobs:
         owner = self._ledger.owner if begins else None
         acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
         if begins:
-            runs_first = how.may_end_first and may_repeat(self._find(record.tool_call.name))
+            # What is in memory would not outlive the call either.
+            is_safe = not self._ledger.is_lasting or may_repeat(self._find(record.tool_call.name))
+            runs_first = how.may_end_first and is_safe
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
         return outlast(self._reconciler.accept(record, acceptance))  # Its client may disconnect while it is stored.
 

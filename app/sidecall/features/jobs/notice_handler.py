@@ -5,8 +5,8 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 
-from sidecall.features.calls.progress import ProgressLog
 from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
+from sidecall.features.jobs.progress import ProgressLog
 from sidecall.features.jobs.recovery import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.suspended import CompletionWaiters, News

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from sidecall.features.calls.progress import ProgressBatch, ProgressLog, Said
+from sidecall.features.jobs.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.notices import Notices
 

@@ -7,9 +7,10 @@ import math
 import time
 from collections.abc import Callable
 
-from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
+from sidecall.features.jobs.records import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
 from sidecall.features.ledger.ledger import Ledger
@@ -17,7 +18,6 @@ from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.ports.call_entry import Acceptance, ClaimedCall, LostCall
 
 # Seconds for which a server above its share leaves queued calls to others.
 _LEFT = 0.1

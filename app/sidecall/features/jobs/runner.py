@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
-from sidecall.features.calls.stores import Calls
 from sidecall.features.jobs.completion import end_cancelled, end_unanswered, end_unknown, end_with, may_repeat
 from sidecall.features.jobs.completion_writer import (
     Accepted,
@@ -16,6 +15,8 @@ from sidecall.features.jobs.completion_writer import (
     answer_sender,
 )
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
+from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
+from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
 from sidecall.kernel.core.context import EventListener
@@ -27,7 +28,6 @@ from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.call_entry import Acceptance, CallCompletion, ClaimedCall
 
 logger = logging.getLogger("sidecall")
 
@@ -125,20 +125,30 @@ class Runner:
             if await self._accept_late(running, acceptance, accepted):
                 await self.writer.write_down(running, write)
         else:
-            try:
-                answer_sender(accepted, await self._calls.record(running.record, acceptance, running.end))
-            except StoreUnavailable as error:
-                answer_sender(accepted, error)
+            record = partial(self._calls.record, running.record, acceptance, running.end)
+            answer_sender(accepted, await self._store(running, acceptance, record))
 
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
         """Write a call that has already started; False if that fails, and its end must not be published."""
-        try:
-            running.accepted = await self._calls.accept(running.record, acceptance)
-        except StoreUnavailable as error:
-            answer_sender(accepted, error)
-        else:
-            answer_sender(accepted, running.accepted)
+        stored = await self._store(running, acceptance, partial(self._calls.accept, running.record, acceptance))
+        running.accepted = stored if isinstance(stored, AcceptedCall) else None
+        answer_sender(accepted, stored)
         return running.accepted is not None
+
+    async def _store(
+        self, running: RunningCall, acceptance: Acceptance, write: Callable[[], Awaitable[AcceptedCall | None]]
+    ) -> AcceptedCall | StoreUnavailable | None:
+        """Write a call that has already started; one that may not run twice is written as soon as that is possible."""
+        try:
+            return await write()
+        except StoreUnavailable as error:
+            if may_repeat(self._find(running.record.tool_call.name)):
+                return error
+        try:
+            # What was written the first time, although it was not said, is found by its id.
+            return await self.writer.insist(running.id, write) or AcceptedCall(running.record, acceptance)
+        except StoreUnavailable as error:
+            return error
 
     async def _carry_out_new(
         self,
@@ -233,7 +243,7 @@ class Runner:
     def _leave(self, running: RunningCall, teller: EventPublisher) -> None:
         teller.close()
         del self._running[running.id]
-        running.task = None
+        running.task = running.invocation = None  # Each leads back to it.
         self.freed()
 
     async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sidecall.features.calls.stores import AcceptedCall
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.ports.call_entry import CallEntry, CallKey
+from sidecall.kernel.ports.call_entry import CallEntry
 
 # Writes arguments as JSON text without hidden values; None where they are not kept.
 Show = Callable[[ToolCall], str | None]

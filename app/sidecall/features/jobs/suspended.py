@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sidecall.features.calls.errors import UnknownCall
+from sidecall.features.approvals.record import REFUSED, Withdrawal, describe_beginning, describe_decision
 from sidecall.features.jobs.completion import end_cancelled, end_expired, end_unwanted, end_with
+from sidecall.features.jobs.errors import UnknownCall
+from sidecall.features.jobs.records import CallDecision, LostCall
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import settle
@@ -13,16 +15,10 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find
-from sidecall.kernel.ports.approvals.approval import (
-    REFUSED,
-    Approval,
-    Withdrawal,
-    describe_beginning,
-    describe_decision,
-)
+from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.approvals.rules import Decided
-from sidecall.kernel.ports.call_entry import CallDecision, CallEntry, LostCall
-from sidecall.storage.notices import NoNotices, Notices
+from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.storage.notices import Notices
 
 News = asyncio.Future[CallEntry | None]
 
@@ -31,7 +27,7 @@ class CompletionWaiters:
     """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
 
     def __init__(self, notices: Notices | None = None) -> None:
-        self._notices = notices or NoNotices()
+        self._notices = notices
         self._waiting: dict[str, list[News]] = {}
 
     @contextmanager
@@ -68,7 +64,8 @@ class CompletionWaiters:
 
     def notify_others(self, call_id: str) -> None:
         """Notify other servers that this call has changed."""
-        self._notices.tell("changed", call_id)
+        if self._notices is not None:
+            self._notices.tell("changed", call_id)
 
     def wake_all(self) -> None:
         """Have all who wait look for themselves."""

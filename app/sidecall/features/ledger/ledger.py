@@ -5,15 +5,14 @@ from typing import Literal
 from uuid import uuid4
 
 from sidecall.features.approvals.rule_stores import MemoryRules
+from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.stores import AuditTrail, MemoryAudit
-from sidecall.features.calls.callbacks import CallbackQueue
-from sidecall.features.calls.progress import ProgressLog
-from sidecall.features.calls.sql_retention import CallBounds
-from sidecall.features.calls.stores import CallQueue, Calls
 from sidecall.features.credentials.stores import MemorySecrets
-from sidecall.features.webhooks.sql_store import SqlCallbacks
+from sidecall.features.jobs.progress import ProgressLog
+from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.stores import CallQueue, Calls
+from sidecall.features.webhooks.queue import CallbackQueue, SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount
-from sidecall.kernel.ports.approvals.stores import ApprovalRules, Approvals
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
@@ -30,7 +29,7 @@ class Ledger:
 
     It is opened before the first use of a part, and closed after the last. `owner` names this process in it. `rates`
     counts calls for all servers that share it, and `progress` stores tools' progress for them, where several may run.
-    `notices` tells the other servers that something is new.
+    `notices` tells the other servers that something is new. `is_lasting` is false where it ends with this process.
     """
 
     approvals: Approvals
@@ -46,6 +45,7 @@ class Ledger:
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
     notices: Notices = field(default_factory=NoNotices)
     progress: ProgressLog | None = None
+    is_lasting: bool = True
     callbacks: CallbackQueue = field(init=False)
     heartbeat: Heartbeat = field(init=False)
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.features.approvals.memory_store import MemoryApprovals
+from sidecall.features.approvals.packing import MakeAnswer
 from sidecall.features.approvals.rule_stores import MemoryRules
 from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import SqlCalls
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.credentials.stores import MemorySecrets
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.store.memory_store import MemoryItems
@@ -26,10 +27,6 @@ from sidecall.storage.memory_size import Room
 from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase
-
-if TYPE_CHECKING:
-    from sidecall.features.calls import sql_store as _lost_answers
-
 
 IN_MEMORY = "memory://"
 _SQLITE = "sqlite:///"
@@ -56,7 +53,7 @@ _CALLS_IN_MEMORY = 32 * 1024 * 1024
 class _Wanted:
     url: str
     bounds: LedgerBounds
-    make_answer: "_lost_answers.MakeAnswer"
+    make_answer: MakeAnswer
     is_server: bool
     writers: Writers
     others: tuple[FeatureTables, ...]
@@ -65,7 +62,7 @@ class _Wanted:
 def open_ledger(
     url: str,
     bounds: LedgerBounds,
-    make_answer: "_lost_answers.MakeAnswer",
+    make_answer: MakeAnswer,
     *,
     is_server: bool = False,
     writers: Writers = NO_WRITERS,
@@ -192,6 +189,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
         audit=MemoryAudit(bounds.audit_ttl, bounds.max_audit_entries),
         secrets=MemorySecrets(bounds.max_secrets),
         rules=MemoryRules(bounds.max_rules, most_of_tenant=bounds.max_rules_per_tenant),
+        is_lasting=False,
     )
 
 

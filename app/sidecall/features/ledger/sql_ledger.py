@@ -8,14 +8,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from uuid import uuid4
 
+from sidecall.features.approvals.packing import MakeAnswer
 from sidecall.features.approvals.rule_stores import SqlRules
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.audit.stores import SqlAudit
-from sidecall.features.calls.progress import SqlProgress
-from sidecall.features.calls.sql_queue import SqlCallQueue
-from sidecall.features.calls.sql_store import MakeAnswer, SqlCalls
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.stores import SqlSecrets
+from sidecall.features.jobs.progress import SqlProgress
+from sidecall.features.jobs.sql_queue import SqlCallQueue
+from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds, StoreKind
 from sidecall.features.rates.quotas import SqlRates
 from sidecall.features.store.sql_store import SqlItems

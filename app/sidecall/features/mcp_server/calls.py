@@ -4,7 +4,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -47,6 +47,7 @@ from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.questions import asks_inside
@@ -74,13 +75,54 @@ async def call_tool(parts: McpParts, message: RpcMessage, exchange: Exchange) ->
         RpcError: The message is no call, or names no tool.
         RequestError: The request is wrong.
     """
-    name = message.params.get("name")
-    tool = parts.registry.get(name) if type(name) is str else None
-    request = _make_request(message, exchange, tool)
+    begun = begin_call(parts, message, exchange)
+    return begun if isinstance(begun, bytes) else await begun
+
+
+def begin_call(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes | Coroutine[Any, Any, bytes]:
+    """Do so at once, or return an awaitable, to be awaited first; it raises what `call_tool` raises."""
+    try:
+        name = message.params.get("name")
+        tool = parts.registry.get(name) if type(name) is str else None
+        request = _make_request(message, exchange, tool)
+        if "requestState" in message.params or (tool is not None and tool.mirrored and exchange.sent is not None):
+            return _go_on(parts, message, exchange, tool, _compare_and_run(parts, message, exchange, tool, request))
+        came = parts.begin(request, tool)
+    except BaseException as error:
+        return _go_on(parts, message, exchange, None, _fail(error))
+    if not isinstance(came, ToolMessage) or not _is_short(came, message.meta):
+        return _go_on(parts, message, exchange, tool, came)
+    if parts.results.shares:
+        parts.results.release(exchange.holder)
+    value = find_value(came)
+    result = _make_result(tool, came, value, None)
+    return dump_plain(result) if value is ABSENT else to_json(result)
+
+
+async def _fail(error: BaseException) -> ToolMessage:
+    try:
+        raise error
+    finally:
+        del error  # Its traceback holds this frame, and would so hold itself.
+
+
+async def _compare_and_run(
+    parts: McpParts, message: RpcMessage, exchange: Exchange, tool: CompiledTool | None, request: CallRequest
+) -> ToolMessage:
     if tool is not None and tool.mirrored and exchange.sent is not None:
         await _compare_headers(tool, request, exchange.sent)
+    came = resume(parts, request, message) if "requestState" in message.params else parts.begin(request, tool)
+    return came if isinstance(came, ToolMessage) else await came
+
+
+async def _go_on(
+    parts: McpParts,
+    message: RpcMessage,
+    exchange: Exchange,
+    tool: CompiledTool | None,
+    came: ToolMessage | Awaitable[ToolMessage],
+) -> bytes:
     try:
-        came = resume(parts, request, message) if "requestState" in message.params else parts.begin(request, tool)
         answer = came if isinstance(came, ToolMessage) else await came
     except ApprovalRequired as waiting:
         return to_json(await answer_waiting(parts, waiting.approval, message, exchange))
@@ -179,14 +221,27 @@ _SHORT = 64 * 1024
 _SINGLE = frozenset((int, float, bool, type(None)))
 
 
+def _is_short(message: ToolMessage, asked: Mapping[str, Any]) -> bool:
+    """Return whether an answer is written at once: a short text, and a value that says no more."""
+    said = message.__dict__  # At once, since a model looks far for each attribute.
+    content = said["content"]
+    if (
+        type(content) is not str
+        or len(content) >= _SHORT
+        or asks_for_more(asked)
+        or "error" in said["response_metadata"]
+    ):
+        return False
+    value = find_value(message)
+    return value is ABSENT or type(value) in _SINGLE or value is content
+
+
 async def _write(parts: McpParts, tool: CompiledTool | None, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
     told, value = message.response_metadata, find_value(message)
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
     more = asked if asks_for_more(asked) else None
-    is_text = type(message.content) is str and (type(value) in _SINGLE or value is ABSENT or value is message.content)
-    is_short = is_text and len(message.content) < _SHORT and more is None
-    if not is_short and (is_bulky(message) or is_long(value)):
+    if not _is_short(message, asked) and (is_bulky(message) or is_long(value)):
         return await parts.results.make(partial(_make_result, tool, message, value, more))
     return to_json(_make_result(tool, message, value, more))
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from sidecall.features.mcp_server.calls import begin_call
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.pipes import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.revisions import (
@@ -30,14 +31,16 @@ from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.context import make_context
+from sidecall.kernel.http.body import parse_body
+from sidecall.kernel.http.context import DisconnectSweep, RequestContext, make_context
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
-from sidecall.kernel.http.plain_requests import receive_json
+from sidecall.kernel.http.plain_requests import receive_json, take_json
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 
 logger = logging.getLogger("sidecall")
 
+_CALL = "tools/call"
 _ACCEPTED = Reply(b"", 202)
 _NOT_ALLOWED = Reply(b"", 405, {"Allow": "POST"})
 _ENDED = Reply(b"", 204)
@@ -60,12 +63,19 @@ class McpEndpoint:
 
     def __init__(self, parts: McpParts) -> None:
         self._parts = parts
+        self._sweep = DisconnectSweep()
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["method"] == "POST":
-            return self._serve(scope, receive, send)
-        return self._serve_session(scope, receive, send)
+        if scope["method"] != "POST":
+            return self._serve_session(scope, receive, send)
+        try:
+            body = take_json(scope, receive, self._parts.bounds)
+        except RequestError as error:
+            return problems.refuse(scope, receive, send, error)
+        if body is None:
+            return self._receive(scope, receive, send)
+        return self._begin(body, _Channel(scope, receive, send))
 
     async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve further requests of earlier revisions: listening for changes, and ending a session."""
@@ -104,40 +114,59 @@ class McpEndpoint:
             return self._parts.sessions.use(session)
         return self._parts.sessions.use(session, message.id, live.cancel)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        message: RpcMessage | None = None
-        session: Session | None = None
+    async def _receive(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            message = parse_message(await receive_json(scope, receive, self._parts.bounds))
-            _refuse_repeated(scope)
-            modern = is_modern(message, scope[HEADERS])
-            session = None if modern else self._find_session(scope)
+            body = await receive_json(scope, receive, self._parts.bounds)
         except ClientDisconnect:
-            return
-        except RpcError as error:
-            await send_reply(_refuse(error, message), scope, send)
-            return
-        except MalformedJSON as error:
-            await send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
             return
         except RequestError as error:
             await problems.refuse(scope, receive, send, error)
             return
+        await self._begin(body, _Channel(scope, receive, send))
+
+    def _begin(self, body: bytes, way: _Channel) -> Awaitable[None]:
+        """Answer the message in a body at once, or return an awaitable for that."""
+        message: RpcMessage | None = None
+        session: Session | None = None
+        scope, receive, send = way
+        try:
+            message = parse_message(parse_body(body))
+            _refuse_repeated(scope)
+            modern = is_modern(message, scope[HEADERS])
+            session = None if modern else self._find_session(scope)
+        except RpcError as error:
+            return send_reply(_refuse(error, message), scope, send)
+        except MalformedJSON as error:
+            return send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
         if message.id is None:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
                 session.cancel(message.params.get("requestId"))
-            await send_reply(_ACCEPTED, scope, send)
-        elif modern and message.method == "subscriptions/listen":
-            await listen_to_changes(self._parts, message, scope, receive, send)
-        else:
-            await self._choose_answer(message, modern, session, _Channel(scope, receive, send))
+            return send_reply(_ACCEPTED, scope, send)
+        if modern and message.method == "subscriptions/listen":
+            return listen_to_changes(self._parts, message, scope, receive, send)
+        return self._begin_answer(message, modern, session, way)
 
-    def _choose_answer(
+    def _begin_answer(
         self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
-    ) -> Coroutine[Any, Any, None]:
-        live = StreamableAnswer(way.scope, way.send, self._parts.backlog)
-        work = self._answer(message, modern, live, way)
+    ) -> Awaitable[None]:
+        scope, receive, send = way
+        context = make_context(scope, receive, sweep=self._sweep)
+        sent = scope[HEADERS] if modern else None
+        exchange = Exchange(
+            *(context.caller, context.headers, modern, context.presence, context.presence),
+            find_url=partial(_find_url, scope),
+            sent=sent,
+        )
+        begun: Awaitable[bytes] | None = None
+        # A call that may tell of its progress needs its stream first.
+        if message.method == _CALL and "progressToken" not in message.meta:
+            came = begin_call(self._parts, message, exchange)
+            if isinstance(came, bytes):
+                return send_reply(self._write_reply(message, exchange, came), scope, send)
+            begun = came
+        live = StreamableAnswer(scope, send, self._parts.backlog)
+        work = self._answer(message, live, context, exchange, begun, way)
         return work if session is None else self._answer_in(session, message, live, work)
 
     async def _answer_in(
@@ -146,16 +175,21 @@ class McpEndpoint:
         with self._use(session, message, live):
             await work
 
-    async def _answer(self, message: RpcMessage, modern: bool, live: StreamableAnswer, way: _Channel) -> None:
-        scope, receive, send = way
+    async def _answer(
+        self,
+        message: RpcMessage,
+        live: StreamableAnswer,
+        context: RequestContext,
+        exchange: Exchange,
+        begun: Awaitable[bytes] | None,
+        way: _Channel,
+    ) -> None:
+        scope, _, send = way
         live.request_id = message.id
         live.may_begin = _takes_events(_read_accept(scope))
-        context = make_context(scope, receive)
-        exchange = Exchange(context.caller, context.headers, modern, context.presence, context.presence)
-        exchange.tell, exchange.find_url = live.make_listener if live.may_begin else None, partial(_find_url, scope)
-        exchange.sent = scope[HEADERS] if modern else None
+        exchange.tell = live.make_listener if live.may_begin else None
         try:
-            is_done, came = context.begin_while_present(live.over(self._make_reply(message, exchange)))
+            is_done, came = context.begin_while_present(live.over(self._make_reply(message, exchange, begun)))
             reply: Reply = came if is_done else await came
             if live.has_begun:
                 await live.end(reply.body)
@@ -164,7 +198,7 @@ class McpEndpoint:
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
-            if not await self._break_off(live, message, modern, way):
+            if not await self._break_off(live, message, exchange.is_modern, way):
                 raise
         except Exception:
             if live.has_begun:  # Its status cannot be changed any more.
@@ -173,11 +207,14 @@ class McpEndpoint:
         finally:
             live.close()
 
-    async def _make_reply(self, message: RpcMessage, exchange: Exchange) -> Reply:
+    async def _make_reply(self, message: RpcMessage, exchange: Exchange, begun: Awaitable[bytes] | None) -> Reply:
         try:
-            result = await answer_message(self._parts, message, exchange)
+            result = await answer_message(self._parts, message, exchange, begun)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
+        return self._write_reply(message, exchange, result)
+
+    def _write_reply(self, message: RpcMessage, exchange: Exchange, result: bytes) -> Reply:
         headers: Mapping[str, str] = NO_HEADERS
         if self._parts.pipeline.gate.has_rate or self._parts.registry.has_rates:
             headers = self._write_quotas(message.tool_name, exchange.caller)

@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from msgspec import Struct
+from msgspec import field as struct_field
 from pydantic_core import to_json
 
+from sidecall.features.approvals.stores import Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
@@ -29,7 +32,6 @@ from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.pipeline import Pipeline
-from sidecall.kernel.ports.approvals.stores import Approvals
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.registry import Registry
 
@@ -83,8 +85,7 @@ def _find_nothing() -> None:
     """Return None."""
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """The sender of a message, its revision, and how to send it notifications before the answer.
 
     `find_url` finds the address of this server over HTTP, if it has any. `sent` are the headers that repeat parts of
@@ -92,7 +93,7 @@ class Exchange:
     """
 
     caller: Caller = ANONYMOUS
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = struct_field(default_factory=dict)
     is_modern: bool = True
     presence: Presence | None = None
     holder: Hashable = None
@@ -109,11 +110,9 @@ class Exchange:
 
     def can_ask(self, message: RpcMessage) -> bool:
         """Return whether the client can show a form to a person who may decide, and repeat the call."""
-        if not (self.is_modern and self.caller.may(DECIDE, DECIDE_OWN)):
-            return False
-        asks = _read_modes(message)
+        asks = _read_modes(message) if self.is_modern else None
         # An empty object means forms.
-        return asks is not None and (not asks or "form" in asks)
+        return asks is not None and (not asks or "form" in asks) and self.caller.may(DECIDE, DECIDE_OWN)
 
     def can_lead(self, message: RpcMessage) -> bool:
         """Return whether the client can lead its person to an address, and repeat the call."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from sidecall.features.approvals.decide import DecisionTerms, decide
+from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.revisions import INVALID_PARAMS, META, RpcError, RpcMessage, write_meta
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolChanged, UnknownApproval
@@ -14,14 +15,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.approvals.approval import (
-    AlreadyAnswered,
-    Approval,
-    ApprovalRecord,
-    ApprovalRequired,
-    Decision,
-)
-from sidecall.kernel.ports.approvals.fingerprint import compute_fingerprint
+from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, Approval, ApprovalRequired
 
 # Reasons of rejection, by the client's answer to its form. A form that was closed is not left to be approved later,
 # when no client waits for the answer.

@@ -7,9 +7,9 @@ session, so that any worker may serve the requests which follow.
 import base64
 import binascii
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import SidecallError
@@ -52,8 +52,7 @@ class RpcError(SidecallError):
         self.call_id: Id | None = None
 
 
-@dataclass(slots=True)
-class RpcMessage:
+class RpcMessage(Struct):
     """A request, or a notification, which has no id; `meta` is `params._meta`."""
 
     id: Id | None

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from pydantic_core import to_json
@@ -70,7 +70,6 @@ class StreamableAnswer:
         self._scope = scope
         self._send = send
         self._backlog = backlog
-        self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._events: Events | None = None
         self._writer: asyncio.Task[None] | None = None
@@ -92,7 +91,7 @@ class StreamableAnswer:
             result: T = done.value
             return result
         self._task = asyncio.current_task()
-        timer = self._loop.call_later(KEEP_ALIVE, self._begin)
+        timer = asyncio.get_running_loop().call_later(KEEP_ALIVE, self._begin)
         try:
             return await await_rest(work, awaited)
         finally:
@@ -101,11 +100,11 @@ class StreamableAnswer:
 
     def make_listener(self, token: str | int) -> EventListener:
         """Make what tells the client of progress, and so makes this a stream."""
-        events = self._open()
+        events, loop = self._open(), asyncio.get_running_loop()
 
         def pass_on(write: Callable[[], bytes]) -> None:
             events.pass_on(lambda: write_event("message", write()), _SIZE)
-            self._loop.call_soon_threadsafe(self._begin)
+            loop.call_soon_threadsafe(self._begin)
 
         return make_progress_listener(token, pass_on)
 
@@ -164,17 +163,16 @@ class StreamableAnswer:
 logger = logging.getLogger("sidecall")
 
 
-async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchange) -> bytes:
-    """Return the result of a request, as JSON.
+async def answer_message(
+    parts: McpParts, message: RpcMessage, exchange: Exchange, begun: Awaitable[bytes] | None = None
+) -> bytes:
+    """Return the result of a request, as JSON; `begun` is where its work has begun already.
 
     Raises:
         RpcError: It has none.
     """
-    method = (_MODERN if exchange.is_modern else _HANDSHAKE).get(message.method) or parts.find_method(message.method)
-    if method is None:
-        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:100]}", status=404)
     try:
-        return await method(parts, message, exchange)
+        return await (_find_method(parts, message, exchange)(parts, message, exchange) if begun is None else begun)
     except RequestError as error:
         error.quotas = error.quotas or parts.pipeline.gate.quotas_of(exchange.caller, message.tool_name)
         raise format_refusal(error) from error
@@ -188,6 +186,13 @@ async def answer_message(parts: McpParts, message: RpcMessage, exchange: Exchang
             raise
         logger.error("%s failed", message.method, exc_info=error)
         raise RpcError(INTERNAL_ERROR, "The server failed; its log has the details.", status=500) from None
+
+
+def _find_method(parts: McpParts, message: RpcMessage, exchange: Exchange) -> RpcMethod:
+    method = (_MODERN if exchange.is_modern else _HANDSHAKE).get(message.method) or parts.find_method(message.method)
+    if method is None:
+        raise RpcError(METHOD_NOT_FOUND, f"Method not found: {message.method[:100]}", status=404)
+    return method
 
 
 def format_refusal(error: RequestError) -> RpcError:

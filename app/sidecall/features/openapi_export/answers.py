@@ -1,27 +1,29 @@
 """Answer a call with the plain result of its tool, or with a problem."""
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from fastapi import Request
 from pydantic_core import to_json
 from starlette.types import Scope
 
-from sidecall.features.calls.remembered import accept_call, is_remembered, write_entry
+from sidecall.features.jobs.answers import accept_call, is_remembered, write_entry
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_artifact, find_value, say_not_kept
+from sidecall.kernel.core.messages import ABSENT, NOTES, ToolMessage, find_artifact, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
-from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
 from sidecall.kernel.http.preferences import PLAIN, Preferences
 from sidecall.kernel.http.problems import MEDIA_TYPE, PROBLEM, problem
+from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.hooks import is_visible
+from sidecall.kernel.pipeline.pipeline import Answering
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
-from sidecall.kernel.rest.answers import content_url, write_json
+from sidecall.kernel.rest.answers import answer_instead, content_url, write_json
 from sidecall.kernel.rest.served_examples import make_arguments
 from sidecall.kernel.rest.writing import write_openai
 
@@ -45,35 +47,85 @@ _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {
     "cancelled": (409, "The call was cancelled."),
 }
 _NULL = {"type": "null"}
+# Characters of a text that takes no time to write, and values that take none.
+_SHORT = 64 * 1024
+_SINGLE = frozenset((str, int, float, bool, type(None)))
+# What an answer's metadata has of it that stands in headers, or behind the text.
+_BESIDE = frozenset(("artifact_url", "cache", *NOTES))
 
 
-async def answer_operation(parts: Parts, scope: Scope, request: CallRequest, preferences: Preferences) -> Reply:
-    """Run a call, and answer with its tool's result.
+def begin_operation(parts: Parts, scope: Scope, request: CallRequest) -> Reply | Coroutine[Any, Any, Reply]:
+    """Run a call, and answer with its tool's result: at once, or through an awaitable that must be awaited first.
+
+    Raises:
+        RequestError: The request is wrong, or there is no room.
+    """
+    tool = parts.registry.get(request.call.name)
+    if tool is None or is_remembered(tool):
+        return answer_operation(parts, scope, request, PLAIN)
+    try:
+        came = parts.pipeline.begin(request, tool)
+        if not isinstance(came, ToolMessage) or parts.pipeline.gate.counts(tool) or not _is_plain(tool, came):
+            return answer_operation(parts, scope, request, PLAIN, came)
+        value = find_value(came)
+        body = to_json(came.content if value is ABSENT else value)
+    except BaseException as error:
+        reply = answer_instead(parts, request, error)
+        if reply is None:
+            raise
+        return reply
+    if parts.results.shares:
+        parts.results.release(request.holder)
+    return Reply(body, 200, NO_HEADERS)
+
+
+def _is_plain(tool: CompiledTool, message: ToolMessage) -> bool:
+    """Return whether an answer is a short result with nothing to say beside it."""
+    said = message.__dict__  # At once, since a model looks far for each attribute.
+    content, told = said["content"], said["response_metadata"]
+    if (
+        said["status"] == "error"
+        or type(content) is not str
+        or len(content) > _SHORT
+        or said["artifact"] is not None
+        or said["additional_kwargs"]
+        or not _BESIDE.isdisjoint(told)
+    ):
+        return False
+    value = find_value(message)
+    if value is ABSENT:
+        return (tool.results is None or tool.says_values) and content != "null"
+    return type(value) in _SINGLE or not is_bulky(value)
+
+
+async def answer_operation(
+    parts: Parts, scope: Scope, request: CallRequest, preferences: Preferences, came: Answering | None = None
+) -> Reply:
+    """Do the same for all calls; `came` is what the pipeline has begun with.
 
     Raises:
         RequestError: The request is wrong, or there is no room.
     """
     tool = parts.registry.get(request.call.name)
     try:
-        wants_memory = tool is not None and (preferences is not PLAIN or is_remembered(tool))
+        wants_memory = came is None and tool is not None and (preferences is not PLAIN or is_remembered(tool))
         if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
             answer, headers = await _remember(parts, request, tool, preferences)
             if isinstance(answer, Reply):
                 return answer
         else:
-            came = parts.pipeline.begin(request, tool)
+            came = parts.pipeline.begin(request, tool) if came is None else came
             answer = came if isinstance(came, ToolMessage) else await came
             headers = _quota_headers(parts, request) if parts.pipeline.gate.counts(tool) else {}
         tool = parts.registry.get(request.call.name)
         if answer.status == "error" or tool is None:
             return _refuse(scope, answer, tool, headers)
         return await _write(parts, scope, tool, answer, request, headers)
-    except ApprovalRequired as waiting:
-        location = {"Location": f"/approvals/{waiting.approval.id}"}
-        return Reply(to_json(waiting.approval), 202, location | _quota_headers(parts, request))
-    except RequestError as error:
-        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
-        raise
+    except (ApprovalRequired, RequestError) as error:
+        reply = answer_instead(parts, request, error)
+        if reply is None:
+            raise
+        return reply
     finally:
         if parts.results.shares:
             parts.results.release(request.holder)
@@ -85,7 +137,7 @@ async def _remember(
     entry, headers = await accept_call(parts, request, tool, preferences)
     if entry.message is not None:
         return entry.message, headers
-    return await write_entry(parts, entry, "langchain", headers), headers
+    return await write_entry(parts, entry, "langchain", headers, tool), headers
 
 
 def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:

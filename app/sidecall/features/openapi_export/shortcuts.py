@@ -1,6 +1,6 @@
 """Read a call by its plain arguments, and answer it in front of the framework."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.http.context import DisconnectSweep, RequestContext
 from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
-from sidecall.kernel.http.preferences import PLAIN
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
 from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
@@ -31,12 +30,15 @@ else:
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcut of calls that wait for their end, and have their context in no header."""
-    find_work = cache(lambda: _answers.answer_operation)
+    find_begin = cache(lambda: _answers.begin_operation)
 
     def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
         request = make_request(parts, scope["path_params"]["name"], body, context)
+        begun: Reply | Coroutine[Any, Any, Reply] = find_begin()(parts, scope, request)
+        if isinstance(begun, Reply):
+            return begun
         came: Reply | Awaitable[Reply]
-        _, came = context.begin_while_present(find_work()(parts, scope, request, PLAIN))
+        _, came = context.begin_while_present(begun)
         return came
 
     return {CALLED: without((SHOWN_CONTEXT, *REMEMBERING), with_body(parts.bounds, DisconnectSweep(), answer))}
@@ -61,10 +63,10 @@ def make_request(
         None,
         context,
         about.headers,
-        presence=about.presence,
-        deadline=about.deadline,
-        holder=about.presence,
-        pinned=about.pinned,
+        about.presence,
+        about.deadline,
+        about.presence,
+        about.pinned,
         wants_value=True,
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sidecall.features.sandbox.cgroups import Groups
-from sidecall.features.sandbox.launcher import ProgramLauncher
+from sidecall.features.sandbox.launcher import LauncherProcess
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
@@ -212,7 +212,7 @@ class SandboxBackend:
     system_calls: bytes | None = None
     groups: Groups | None = None
     system: tuple[str, ...] = field(default_factory=bind_system)
-    launcher: ProgramLauncher = field(default_factory=ProgramLauncher)
+    launcher: LauncherProcess = field(default_factory=LauncherProcess)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ Where the server is root, nothing else bounds the number of processes: `RLIMIT_N
 
 import errno
 import os
+import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -62,6 +63,8 @@ class Groups:
     def __init__(self, places: tuple[tuple[Path, _Kind], ...]) -> None:
         self._places = places
         self._numbers = count(1)
+        # Several servers may run in one process.
+        self._own = secrets.token_hex(4)
 
     def open(self, memory_bytes: int, processes: int) -> Group:
         """Make one.
@@ -69,7 +72,7 @@ class Groups:
         Raises:
             OSError: The system refuses it.
         """
-        name = f"{_NAME}-{os.getpid()}-{next(self._numbers)}"
+        name = f"{_NAME}-{os.getpid()}-{self._own}-{next(self._numbers)}"
         group = Group(tuple(dict.fromkeys(place / name for place, _ in self._places)))
         try:
             for folder in group.folders:

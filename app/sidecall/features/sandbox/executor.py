@@ -1,39 +1,21 @@
 """Run tools without files and network: in tool processes inside a sandbox."""
 
 import asyncio
-import json
 import logging
-import os
-import resource
-import select
-import signal
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, suppress
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
 from typing import Any
 
-from sidecall.features.sandbox.bubblewrap import (
-    PLAIN,
-    Mount,
-    SandboxBackend,
-    SandboxFailed,
-    list_limits,
-    mount_python,
-    write_arguments,
-)
-from sidecall.features.sandbox.cgroups import Group
+from sidecall.features.sandbox.bubblewrap import PLAIN
 from sidecall.features.sandbox.command_tools import CommandTools
-from sidecall.features.sandbox.confined import open_files, write_command
+from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
 from sidecall.features.sandbox.local import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.process.descendants import children_of
 from sidecall.kernel.executors.process.executor import ProcessExecutor
-from sidecall.kernel.ports.sandbox import SandboxLimits, SandboxUse
+from sidecall.kernel.ports.sandbox import SandboxUse
 
 logger = logging.getLogger("sidecall")
 
@@ -59,7 +41,7 @@ class SandboxExecutor:
         self.sandbox = sandbox
         self._telling: asyncio.Task[None] | None = None
         self._commands = CommandTools(sandbox.limits, processes)
-        self._launcher = Launcher(processes, memory_limit_mb)
+        self._launcher = ForkServerLauncher(processes, memory_limit_mb)
         self._processes = ProcessExecutor(
             processes,
             tools_of,
@@ -138,121 +120,3 @@ class SandboxExecutor:
 
 def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:
     return [tool for tool in tools if tool.executor == "sandbox" and tool.options.command is None]
-
-
-_MOST_STATUS = 8192
-
-_PATIENCE_MS = 10_000
-# Memory of Python with all of Sidecall loaded, without the tools.
-_BASE_MB = 512
-
-_PROCESSES_EACH = 32
-
-_TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own
-
-
-class Launcher:
-    """Starts a sandboxed process once its spec is known."""
-
-    def __init__(self, processes: int, memory_limit_mb: int) -> None:
-        self.backend: SandboxBackend | None = None
-        each = memory_limit_mb + _BASE_MB
-        self._each = SandboxLimits(memory_mb=each, processes=processes * _PROCESSES_EACH, open_files=1024)
-        self._together = replace(self._each, memory_mb=processes * memory_limit_mb + _BASE_MB)
-        self._group: Group | None = None
-
-    def launch(
-        self, command: Sequence[str], handed: int, out: int, env: Mapping[str, str] | None
-    ) -> subprocess.Popen[bytes]:
-        """Start a command in a sandbox that has only Python and Sidecall.
-
-        Raises:
-            SandboxFailed: There is no sandbox.
-        """
-        backend = self.backend
-        if backend is None:
-            raise SandboxFailed("the sandbox was not tried yet")
-        self.close()
-        with ExitStack() as theirs:
-            files = open_files({}, theirs)
-            mounts = [*mount_python(), _mount_sidecall()]
-            options = write_arguments(backend.system, mounts, self._each, files, _TEMPORARY, env or {})
-            told, status = os.pipe()
-            block, go = os.pipe()
-            for fd in (told, block, go):
-                theirs.callback(os.close, fd)
-            words, given = write_command(backend, options, command, (status, block), theirs)
-            process = subprocess.Popen(  # noqa: S603  the program is an operator's
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                pass_fds=[*files.values(), *given, handed],
-                start_new_session=True,
-                env={},
-                cwd="/",
-            )
-            try:
-                os.close(status)
-                self._release(backend, _wait_for_pid(told), go)
-            except BaseException:
-                _end_early(process)  # Before our end of the pipe is closed, which would start it without limits.
-                raise
-        return process
-
-    def close(self) -> None:
-        """Remove what bounded it, once it has ended."""
-        if self._group is not None:
-            self._group.remove()
-            self._group = None
-
-    def _release(self, backend: SandboxBackend, pid: int, go: int) -> None:
-        for kind, most in list_limits(self._each, is_grouped=True):
-            resource.prlimit(pid, kind, (most, most))
-        if backend.groups is not None:
-            self._group = backend.groups.open(self._together.memory_bytes, self._together.processes)
-            self._group.add(pid)
-        os.write(go, b"g")
-
-
-def _mount_sidecall() -> Mount:
-    place = str(Path(__file__).resolve().parents[2])
-    return Mount(place, place)
-
-
-def _wait_for_pid(told: int) -> int:
-    """Read from bubblewrap the id of the process to bound.
-
-    Raises:
-        SandboxFailed: Bubblewrap gave none.
-    """
-    poll = select.poll()
-    poll.register(told, select.POLLIN)
-    body = b""
-    while b"\n" not in body and poll.poll(_PATIENCE_MS) and (piece := os.read(told, _MOST_STATUS)):
-        body += piece
-    try:
-        return int(json.loads(body.splitlines()[0])["child-pid"])
-    except (ValueError, IndexError, KeyError):
-        raise SandboxFailed("bubblewrap does not start") from None
-
-
-_END_PATIENCE = 1.0
-
-
-def _end_early(process: subprocess.Popen[bytes]) -> None:
-    """Kill it and its child, which it may be creating."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError, ChildProcessError):
-            # Once it is stopped, it either has a child, which can be found, or will never have one.
-            os.kill(process.pid, signal.SIGSTOP)
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            children = children_of(process.pid)
-            for pid in children:
-                os.kill(pid, signal.SIGKILL)
-            if children:  # Which it reaps, and ends.
-                os.kill(process.pid, signal.SIGCONT)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(_END_PATIENCE)
-    process.kill()
-    process.wait()

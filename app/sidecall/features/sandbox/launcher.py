@@ -7,6 +7,7 @@ import asyncio
 import errno
 import json
 import logging
+import math
 import os
 import select
 import signal
@@ -15,9 +16,11 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from sidecall.kernel.concurrency.pools import SERVER
 
@@ -41,7 +44,7 @@ _STANDS_STILL = "the process that starts sandboxes stands still; it is killed, a
 class LaunchedProgram:
     """A program that was ordered, which ends with this object's socket."""
 
-    def __init__(self, sock: socket.socket, launcher: "ProgramLauncher", process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, sock: socket.socket, launcher: "LauncherProcess", process: subprocess.Popen[bytes]) -> None:
         """Wait for the answer of a launcher's process on the present event loop."""
         self._socket = sock
         self._launcher = launcher
@@ -113,21 +116,13 @@ class LaunchedProgram:
 
     def _read(self) -> None:
         try:
-            answer = self._socket.recv(_ANSWER.size)
+            self.pid, self._pidfd = _read_answer(self._socket)
         except BlockingIOError:
             return
-        except OSError:
-            answer = b""
-        if len(answer) < _ANSWER.size:
-            self._settle(_ENDED)
-            return
-        self.pid, number = _ANSWER.unpack(answer)
-        try:
-            if not number:
-                self._pidfd = os.pidfd_open(self.pid)
-        except OSError as error:
-            number = error.errno
-        self._settle(f"no sandbox can be started: {os.strerror(number)}" if number else "")
+        except ProcessLookupError as error:
+            self._settle(error.strerror or _ENDED)
+        else:
+            self._settle("")
 
     def _settle(self, trouble: str) -> None:
         if not self._answered.done():
@@ -144,7 +139,73 @@ class LaunchedProgram:
             self._launcher.give_up(self._process)
 
 
-class ProgramLauncher:
+class AwaitedProgram:
+    """A program that was ordered, for threads: it is killed and waited for as a child process is."""
+
+    def __init__(self, sock: socket.socket, launcher: "LauncherProcess", process: subprocess.Popen[bytes]) -> None:
+        """Wait until it has started.
+
+        Raises:
+            ProcessLookupError: It has not.
+        """
+        self._socket = sock
+        if not any(is_readable(sock.fileno(), int(_LOOK * 1000)) for _ in range(_LOOKS)):
+            launcher.give_up(process)
+            raise ProcessLookupError(errno.ESRCH, _ENDED)
+        self.pid, self._pidfd = _read_answer(sock)
+        # Any number of threads may wait or kill, so that it stays open as long as this object is known.
+        weakref.finalize(self, os.close, self._pidfd)
+
+    def poll(self) -> None:
+        """Return None: with which code it ends, only the process that has started it could say."""
+
+    def kill(self) -> None:
+        """Kill it, and have killed what it has started outside of its sandbox."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until it has ended, and let go of it.
+
+        Raises:
+            subprocess.TimeoutExpired: It has not within so many seconds.
+        """
+        if not is_readable(self._pidfd, -1 if timeout is None else math.ceil(timeout * 1000)):
+            assert timeout is not None
+            raise subprocess.TimeoutExpired("a program in a sandbox", timeout)
+        self._socket.close()
+
+
+def _read_answer(sock: socket.socket) -> tuple[int, int]:
+    """Read the answer to an order: the id of the program, and a descriptor of its process.
+
+    Raises:
+        BlockingIOError: There is none yet.
+        ProcessLookupError: The program has not started; the message says why.
+    """
+    try:
+        answer = sock.recv(_ANSWER.size)
+    except BlockingIOError:
+        raise
+    except OSError:
+        answer = b""
+    if len(answer) < _ANSWER.size:
+        raise ProcessLookupError(errno.ESRCH, _ENDED)
+    pid, number = _ANSWER.unpack(answer)
+    try:
+        if not number:
+            return pid, os.pidfd_open(pid)
+    except OSError as error:
+        number = error.errno
+    raise ProcessLookupError(errno.ESRCH, f"no sandbox can be started: {os.strerror(number)}")
+
+
+P = TypeVar("P", LaunchedProgram, AwaitedProgram)
+
+
+class LauncherProcess:
     """The process that starts programs, as the server sees it: started on demand, and again when it has died.
 
     Orders do not block. If it answers none for some seconds, it is killed.
@@ -163,7 +224,7 @@ class ProgramLauncher:
         return None if self._process is None else self._process.pid
 
     def launch(self, words: Sequence[str], given: Mapping[int, int], held: int) -> LaunchedProgram:
-        """Order a program.
+        """Order a program, and hear of it on the present event loop.
 
         Args:
             words: Its command line.
@@ -173,6 +234,23 @@ class ProgramLauncher:
         Raises:
             OSError: The system has no room for it.
         """
+        return self._launch(LaunchedProgram, words, given, held)
+
+    def launch_and_wait(self, words: Sequence[str], given: Mapping[int, int], held: int) -> AwaitedProgram:
+        """Order a program as `launch` does, in a thread, which waits until it has started.
+
+        Raises:
+            OSError: It has not; the message says why.
+        """
+        return self._launch(AwaitedProgram, words, given, held)
+
+    def _launch(
+        self,
+        make: Callable[[socket.socket, "LauncherProcess", subprocess.Popen[bytes]], P],
+        words: Sequence[str],
+        given: Mapping[int, int],
+        held: int,
+    ) -> P:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
@@ -180,7 +258,7 @@ class ProgramLauncher:
                 body = json.dumps([[os.fsencode(word).decode("latin-1") for word in words], [*given]])
                 told = store_bytes(body.encode(), stack)
                 process = self._order([told, theirs.fileno(), held, *given.values()])
-            return LaunchedProgram(ours, self, process)
+            return make(ours, self, process)
         except BaseException:
             ours.close()
             raise

@@ -4,6 +4,7 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from sidecall.features.approvals.stores import WaitingApprovals
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.recovery import JobLoad
 from sidecall.features.ledger.ledger import StoreKind
@@ -26,7 +27,6 @@ from sidecall.features.telemetry.writer import count_dropped
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.kernel.ports.approvals.stores import WaitingApprovals
 from sidecall.kernel.ports.call_entry import to_datetime
 from sidecall.storage.database import Database
 from sidecall.version import __version__

@@ -5,11 +5,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from sidecall.features.approvals.stores import WaitingApprovals
 from sidecall.features.ledger.ledger import StoreKind
 from sidecall.features.telemetry.per_minute import Minute
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.lifecycle import Phase, UpstreamState
-from sidecall.kernel.ports.approvals.stores import WaitingApprovals
 from sidecall.kernel.ports.call_entry import HistoryMode
 
 _P50 = "Half of its calls took no longer, as near as a histogram says."

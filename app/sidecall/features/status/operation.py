@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sidecall.features.approvals.stores import Approvals, WaitingApprovals
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission
-from sidecall.kernel.ports.approvals.stores import Approvals, WaitingApprovals
 from sidecall.kernel.ports.call_entry import HistoryMode
 from sidecall.kernel.registry import Registry
 

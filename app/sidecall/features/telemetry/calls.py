@@ -13,7 +13,6 @@ from sidecall.features.telemetry.lines import CallLines
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.features.telemetry.tally import Tally
 from sidecall.features.telemetry.writer import redirect_streams
-from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import CallRefused
@@ -56,10 +55,6 @@ def begin_to_log(level: str, form: LogFormat, redact: Iterable[str], buffer_byte
 def is_json(form: LogFormat) -> bool:
     """Choose JSON, unless the output is a terminal."""
     return form == "json" or (form == "auto" and not sys.stderr.isatty())
-
-
-class MissingExtra(SidecallError):
-    """Spans need the extra `otel`: pip install 'sidecall[otel]'"""
 
 
 class Tracing(Protocol):

@@ -15,10 +15,9 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 
-from sidecall.features.telemetry.calls import MissingExtra
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.spans import CountedBatches, SpanLosses, Spans
-from sidecall.features.telemetry.standard_variables import report_losses
+from sidecall.features.telemetry.standard_variables import MissingExtra, report_losses
 from sidecall.version import __version__
 
 logger = logging.getLogger("sidecall")

@@ -28,6 +28,10 @@ _LIMITS = (
 _OF_TRACES, _OF_ALL = "OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"
 
 
+class MissingExtra(SidecallError):
+    """Spans need the extra `otel`: pip install 'sidecall[otel]'"""
+
+
 class InvalidVariable(SidecallError):
     """A standard variable `OTEL_…` has a wrong value."""
 

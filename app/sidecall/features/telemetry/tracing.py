@@ -1,14 +1,16 @@
-"""Find out whether spans are wanted, and load what makes them only then."""
+"""Find out whether spans are wanted, and load what makes them only then; each process of tools asks."""
 
 import importlib
 import logging
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sidecall.features.telemetry.calls import MissingExtra, Tracing
-from sidecall.features.telemetry.feature import TracingMode
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.features.telemetry.standard_variables import check_limits
+from sidecall.features.telemetry.standard_variables import MissingExtra, check_limits
+
+if TYPE_CHECKING:
+    from sidecall.features.telemetry import calls as _calls
+    from sidecall.features.telemetry import feature as _feature
 
 logger = logging.getLogger("sidecall")
 
@@ -19,7 +21,7 @@ _CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _CAPTURING = frozenset(("true", "span_only", "span_and_event"))
 
 
-def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
+def open_tracing(switch: "_feature.TracingMode", redaction: Redaction) -> "_calls.Tracing | None":
     """Trace calls if configured; `auto`: if the environment names a destination.
 
     Raises:
@@ -40,11 +42,11 @@ def open_tracing(switch: TracingMode, redaction: Redaction) -> Tracing | None:
         logger.warning("the environment asks for spans, but the extra `otel` is not installed")
         return None
     captures = os.environ.get(_CAPTURE, "").lower() in _CAPTURING
-    spans: Tracing = export.open_spans(redaction if captures else None)
+    spans: _calls.Tracing = export.open_spans(redaction if captures else None)
     return spans
 
 
-def open_in_process() -> Tracing | None:
+def open_in_process() -> "_calls.Tracing | None":
     """Trace what a tool does in its process, if the environment names a destination."""
     return open_tracing("auto", Redaction())
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol
 
-from sidecall.features.calls.callbacks import Due, DueCallback, DueMessage, MessageQueue
-from sidecall.features.calls.errors import UnknownCall
+from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.ledger.ledger import Ledger
+from sidecall.features.webhooks.queue import Due, DueCallback, DueMessage, MessageQueue
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.errors import CallbackRefused

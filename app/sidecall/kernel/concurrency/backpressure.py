@@ -31,10 +31,10 @@ class Pause(Protocol):
 class Reading:
     """The progress of a reader, and the producers that wait for it, in any thread."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Begin on the event loop that serves this reader: the running one, or this."""
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begin on the event loop that serves this reader."""
         self.is_still = False
-        self._loop = asyncio.get_running_loop() if loop is None else loop
+        self._loop = loop
         self._looks = 0  # since it has taken something
         self._is_watched = False
         self._lock = threading.Lock()

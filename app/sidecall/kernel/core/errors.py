@@ -29,7 +29,7 @@
     + ToolTimeout
     + ToolOutputError
     + CallDenied, CallRejected by a guardrail, by a person
-    + CallUnanswered           in a batch, for what is a problem of a single call; more in `features/calls/errors.py`
+    + CallUnanswered           in a batch, for what is a problem of a single call; more in `features/jobs/errors.py`
 
 A class's docstring is its default message. `kernel/http/problems.py` says how an error is shown over HTTP.
 """

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
+from operator import is_
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -11,7 +12,7 @@ from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
-from sidecall.kernel.json_data.bulk import is_written
+from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
 
@@ -55,10 +56,6 @@ def _is_block(item: Any) -> bool:
     return isinstance(item, str) or (isinstance(kind, str) and kind in _BLOCK_TYPES)
 
 
-def _is_none(value: Any) -> bool:
-    return value is None
-
-
 class ToolCall(BaseModel, defer_build=True):
     """One request of a model to run a tool.
 
@@ -72,7 +69,7 @@ class ToolCall(BaseModel, defer_build=True):
     id: str
     type: Literal["tool_call"] = "tool_call"
     # What the answer repeats of a provider's own item; its `type` says which it is.
-    item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=_is_none)
+    item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=partial(is_, None))
 
 
 class ReadableMessage(Counterpart):
@@ -180,7 +177,7 @@ class _Artifact:
         if message is None:  # As of other fields, classes have none.
             raise AttributeError("artifact")
         held = message.__dict__["artifact"]
-        if is_written(held):
+        if type(held) is WrittenJson:
             held = message.__dict__["artifact"] = held.value
         return held
 
@@ -223,8 +220,13 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
     return model
 
 
-def write_text_message(text: str, call_id: str, name: str, id: str, metadata: dict[str, Any]) -> ToolMessage:
-    """Make the message of a call that succeeded with a text.
+_SAID = ("content", "tool_call_id", "name", "id", "response_metadata")
+
+
+def write_text_message(
+    text: str, call_id: str, name: str, id: str, metadata: dict[str, Any], *, has_failed: bool = False
+) -> ToolMessage:
+    """Make the message of a call that ended with a text.
 
     The result equals a validated one, in half the time; most answers are such messages.
     """
@@ -234,14 +236,14 @@ def write_text_message(text: str, call_id: str, name: str, id: str, metadata: di
         "artifact": None,
         "tool_call_id": call_id,
         "name": name,
-        "status": "success",
+        "status": "error" if has_failed else "success",
         "type": "tool",
         "id": id,
         "additional_kwargs": {},
         "response_metadata": metadata,
     }
     _set_dict(message, fields)
-    _set_fields_set(message, {"content", "tool_call_id", "name", "id", "response_metadata"})
+    _set_fields_set(message, {*_SAID, "status"} if has_failed else {*_SAID})
     _set_extra(message, None)
     _set_private(message, None)
     return message
@@ -326,7 +328,7 @@ def copy_message(message: ToolMessage) -> ToolMessage:
 
 def write_stored(message: ToolMessage) -> bytes:
     """Serialize an answer for storage, with its value."""
-    is_long = is_written(find_artifact(message))
+    is_long = type(find_artifact(message)) is WrittenJson
     text = write_in_pieces(message.__dict__) if is_long else message.__pydantic_serializer__.to_json(message)
     value = find_value(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
@@ -345,14 +347,14 @@ def find_stored_value(stored: dict[str, Any]) -> Any:
 
 
 IGNORED, WORKSPACE, RESULT = "ignored_note", "workspace_note", "result_note"
-_NOTES = (IGNORED, WORKSPACE, RESULT)
+NOTES = (IGNORED, WORKSPACE, RESULT)
 
 
 def find_note(message: ToolMessage) -> str | None:
     """Return the notes on dropped arguments, the workspace and the result; None if there are none."""
-    if message.response_metadata.keys().isdisjoint(_NOTES):
+    if message.response_metadata.keys().isdisjoint(NOTES):
         return None
-    notes = [note for name in _NOTES if (note := message.response_metadata.get(name)) is not None]
+    notes = [note for name in NOTES if (note := message.response_metadata.get(name)) is not None]
     return "\n".join(notes) or None
 
 

@@ -1,4 +1,4 @@
-"""Validate large values with pydantic in steps: other threads may run between members, and few errors are collected.
+"""Validate large values with pydantic in steps: other threads may run between them, and few errors are collected.
 
 pydantic-core holds the interpreter's lock until it is done, with an error for each member of each union that a value
 does not fit: half a second for what one call may bring. Here it calls back after each member of a list or object, where
@@ -51,6 +51,8 @@ _MEMBERS = {
     "model-fields": ("extras_schema", "extras_keys_schema"),
     "typed-dict": ("extras_schema",),
 }
+_SETS = frozenset(("set", "frozenset"))
+_QUICK = frozenset(("int", "float", "bool", "none", "union"))
 # What is no schema, and may look like one.
 _OTHERS = frozenset("metadata serialization default expected members config cls ctx return_schema".split())
 
@@ -142,9 +144,9 @@ class StepwiseValidator:
         if made.get("type") == "union":
             return _call_back(made, _look, _fail)
         members = [key for key in _MEMBERS.get(str(made.get("type")), ()) if made.get(key) is not None]
-        return self._count_members(made, members) if members else made
+        return self._count_members(made, schema, members) if members else made
 
-    def _count_members(self, schema: dict[str, Any], members: list[str]) -> Any:
+    def _count_members(self, made: dict[str, Any], schema: dict[str, Any], members: list[str]) -> Any:
         place = self._places
         self._places += 1
 
@@ -156,13 +158,23 @@ class StepwiseValidator:
             _COUNT.get().each[place] = 0
             raise PydanticCustomError(_STOP, _STOP)
 
-        def watch(member: Any) -> Any:
-            return _call_back(member, _pass, count)
-
         for key in members:
-            inner = schema[key]
-            schema[key] = [watch(it) for it in inner] if isinstance(inner, list) else watch(inner)
-        return _call_back(schema, None, end)
+            # In a set, and among keys, values are compared with those that have the same hash.
+            is_compared = key == "keys_schema" or made["type"] in _SETS
+            opened = made[key] if isinstance(made[key], list) else [made[key]]
+            plain = schema[key] if isinstance(schema[key], list) else [schema[key]]
+            watched = [
+                _call_back(it, None if _is_quick(own) and not is_compared else _pass, count)
+                for it, own in zip(opened, plain, strict=True)
+            ]
+            made[key] = watched if opened is made[key] else watched[0]
+        return _call_back(made, None, end)
+
+
+def _is_quick(schema: Any) -> bool:
+    """Return whether thousands of values are read within a millisecond, or each has a turn after it by itself."""
+    kind = schema["type"]
+    return _is_quick(schema["schema"]) if kind == "nullable" else kind in _QUICK
 
 
 def _pass(value: Any) -> Any:
@@ -172,8 +184,10 @@ def _pass(value: Any) -> Any:
 
 
 def _look(value: Any) -> Any:
-    """Return what fits a union."""
-    _COUNT.get().look(1)
+    """Return what fits a union; on the way the interpreter may change threads."""
+    count = _COUNT.get()
+    count.rest()
+    count.look(1)
     return value
 
 

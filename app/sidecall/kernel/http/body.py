@@ -9,11 +9,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON, RequestError, UnsupportedMediaType
-from sidecall.kernel.json_data.text import holds_more, parse_json, pause_collector
+from sidecall.kernel.json_data.text import LARGE, holds_more, parse_json, pause_collector
 
 _DIGITS = 18
-# Bytes from which on a body is parsed in the way that is quickest for large ones.
-LARGE = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)

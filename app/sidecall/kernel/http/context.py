@@ -179,5 +179,5 @@ def make_context(
     """Gather what the server knows of a request; its connection is watched by a shared sweep."""
     named = scope.get(HEADERS)
     bare = named is not None and PARENT not in named and CONVERSATION not in named
-    headers = (BareHeaders if bare else Headers)(scope=scope)
+    headers = BareHeaders(raw=scope["headers"]) if bare else Headers(scope=scope)
     return RequestContext(headers, caller_of(scope), DisconnectListener(receive, sweep), deadline)

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
@@ -51,8 +51,8 @@ class Events:
         self._lock = threading.Lock()
         self._coming: list[bytes] = []  # from any thread, since the loop was woken for it
         self._coming_bytes = 0
-        self._reading = Reading()
-        self._missed: Counter[str] = Counter()  # by the ids of calls, what was left out and not yet told
+        self._reading = Reading(self._loop)
+        self._missed: dict[str, int] = {}  # by the ids of calls, what was left out and not yet told
         self.size = 0
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
@@ -117,7 +117,7 @@ class Events:
     def _miss(self, call_id: str) -> None:
         """Count an event of a call that was dropped."""
         with self._lock:
-            self._missed[call_id] += 1
+            self._missed[call_id] = self._missed.get(call_id, 0) + 1
 
     def _put(self, event: bytes) -> None:
         """Queue an event, after one for each call that says how many were dropped since the last."""
@@ -125,7 +125,7 @@ class Events:
             return
         if self._missed:
             with self._lock:
-                missed, self._missed = self._missed, Counter()
+                missed, self._missed = self._missed, {}
             told = [to_json({"tool_call_id": call_id, "count": count}) for call_id, count in missed.items()]
             event = b"".join([*(write_event("missed", it) for it in told), event])
         self._queue.append(event)
@@ -171,28 +171,29 @@ class Events:
         self._backlog.take(self, size)
         self._reading.wake()
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield events in pieces; asking for the next confirms the last, which is otherwise yielded again."""
-        while not self._is_torn:
-            if self._event:
-                piece = bytes(self._event[:PIECE])
-                yield piece
-                self._took(len(piece))
-            elif not self._queue:
-                if not await self._wait():
-                    yield STILL_WORKING
-            elif (event := self._queue.popleft()) is None:
-                return
-            else:
-                self._event = memoryview(self._join(event))
-                del event  # Else it would stay when it is forgotten.
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Read events in pieces; asking for the next confirms the last, which is otherwise read again."""
+        return _Pieces(self)
+
+    def take_piece(self) -> bytes | None:
+        """Return what can be sent now, to be confirmed with `confirm`; b"" if nothing waits, None at the end."""
+        if self._is_torn:
+            return None
+        if not self._event:
+            if not self._queue:
+                return b""
+            event = self._queue.popleft()
+            if event is None:
+                return None
+            self._event = memoryview(self._join(event))
+        return bytes(self._event[:PIECE])
 
     @property
     def is_last_piece(self) -> bool:
         """Whether the stream ends with the piece that was yielded last."""
         return len(self._event) <= PIECE and bool(self._queue) and self._queue[0] is None
 
-    async def _wait(self) -> bool:
+    async def wait(self) -> bool:
         """Wait until something is queued; return False after a silence that a comment should end."""
         self._waiter = self._loop.create_future()
         timer = self._loop.call_later(KEEP_ALIVE, partial(self._wake, has_event=False))
@@ -212,7 +213,8 @@ class Events:
         self._joined = len(joined) - 1
         return b"".join(joined) if self._joined else first
 
-    def _took(self, size: int) -> None:
+    def confirm(self, size: int) -> None:
+        """Note that so many bytes of the present piece were sent."""
         self._event = self._event[size:]
         self._joined = 0
         if not self._is_closed:
@@ -221,6 +223,31 @@ class Events:
             self._reading.note_taken()
             if self._count <= _MOST // 2 and self.size <= _MOST_BYTES // 2:
                 self._reading.wake()
+
+
+class _Pieces:
+    """Reads a queue's pieces; a generator would be one more thing that the event loop keeps, and ends by itself."""
+
+    __slots__ = ("_events", "_unconfirmed")
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._unconfirmed = 0
+
+    def __aiter__(self) -> "_Pieces":
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._unconfirmed:
+            self._events.confirm(self._unconfirmed)
+            self._unconfirmed = 0
+        while not (piece := self._events.take_piece()):
+            if piece is None:
+                raise StopAsyncIteration
+            if not await self._events.wait():
+                return STILL_WORKING
+        self._unconfirmed = len(piece)
+        return piece
 
 
 def write_event(kind: str, body: bytes, number: int | None = None) -> bytes:

@@ -284,12 +284,12 @@ _NO_STEPS: Iterator[None] = iter(())
 _NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 
 
-async def send_reply(reply: Reply, scope: Scope, send: Send) -> None:
+def send_reply(reply: Reply, scope: Scope, send: Send) -> Awaitable[None]:
     """Send an answer on one of the ways past the framework, directly if the server supports that."""
     if isinstance(send, WatchedSend) and _is_sent(reply, scope, send.send):
         send.note(reply.status)
-    else:
-        await _send(reply, scope, send)
+        return _NOTHING
+    return _send(reply, scope, send)
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:

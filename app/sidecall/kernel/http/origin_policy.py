@@ -141,7 +141,7 @@ class PageRule:
         This is on the way of every call, so it is a plain function and returns early for clients that are no browsers.
         """
         if scope["type"] == "http":
-            scope[HEADERS] = headers = dict(scope["headers"][::-1])
+            headers = scope[HEADERS]
             if headers.get(b"host") not in self._known or not _SAYS_WHENCE.isdisjoint(headers):
                 return self._judge(headers, scope, receive, send)
         return self._app(scope, receive, send)

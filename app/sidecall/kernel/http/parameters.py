@@ -247,6 +247,11 @@ async def _deadline(seconds: _Timeout = None) -> Deadline | None:
 DeadlineDep = Annotated[Deadline | None, Depends(_deadline)]
 
 
+async def find_parts(request: Request) -> Any:
+    """Return the parts of the server that a request has come to."""
+    return request.app.state.parts
+
+
 async def _caller(request: Request) -> Caller:
     return caller_of(request.scope)
 

@@ -1,7 +1,6 @@
 """Take requests with a JSON body in front of the framework: read the body, and build the context once."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,7 +8,7 @@ from starlette.types import Receive, Scope
 
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
+from sidecall.kernel.http.body import Bounds, is_plain, read_body, read_plain, read_rest
 from sidecall.kernel.http.context import (
     BareHeaders,
     DisconnectListener,
@@ -84,17 +83,28 @@ async def _receive_and_answer(
     return came if isinstance(came, Reply) else await came
 
 
-async def receive_json(scope: Scope, receive: Receive, bounds: Bounds) -> Any:
-    """Read and parse a JSON body, past the framework where it is plain.
+def take_json(scope: Scope, receive: Receive, bounds: Bounds) -> bytes | None:
+    """Return a plain JSON body that has arrived; None for one that has to be received.
+
+    Raises:
+        BodyTooLarge: It holds too many values.
+    """
+    if not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+        return None
+    body = take_body(receive)
+    return None if body is None else bounds.hold(body)
+
+
+async def receive_json(scope: Scope, receive: Receive, bounds: Bounds) -> bytes:
+    """Receive a JSON body, past the framework where it is plain.
 
     Raises:
         ClientDisconnect: The client hung up.
-        RequestError: It is not JSON, or not within its bounds.
+        RequestError: It is not within its bounds, or not declared as JSON.
     """
-    if not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-        return parse_body(await read_body(Request(scope, receive), bounds))
-    body = take_body(receive)
-    return parse_body(await read_plain(receive, bounds) if body is None else bounds.hold(body))
+    if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+        return await read_plain(receive, bounds)
+    return await read_body(Request(scope, receive), bounds)
 
 
 def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
@@ -105,7 +115,7 @@ def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Re
     """
     named = scope[HEADERS]
     if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
-        return RequestContext(BareHeaders(scope=scope), caller_of(scope), DisconnectListener(receive, sweep))
+        return RequestContext(BareHeaders(raw=scope["headers"]), caller_of(scope), DisconnectListener(receive, sweep))
     context = make_context(scope, receive, sweep=sweep)
     if CONVERSATION in named:
         require_conversation(context.headers, {})

@@ -9,6 +9,7 @@ from uuid_utils import uuid7
 
 from sidecall.kernel.core.origin import REQUEST_ID
 from sidecall.kernel.http.application import Wrapper
+from sidecall.kernel.http.authentication import HEADERS
 
 _READABLE = (
     "ETag",
@@ -56,15 +57,16 @@ _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 def make_request_id(headers: Iterable[tuple[bytes, bytes]]) -> str:
     """Return the client's id from its request's headers if it is valid, else a new one."""
-    for name, value in headers:
-        if name == HEADER:
-            sent = value.decode("latin-1")
-            return sent if _ACCEPTABLE.fullmatch(sent) else str(uuid7())
-    return str(uuid7())
+    return _choose(next((value for name, value in headers if name == HEADER), None))
+
+
+def _choose(sent: bytes | None) -> str:
+    named = None if sent is None else sent.decode("latin-1")
+    return named if named is not None and _ACCEPTABLE.fullmatch(named) else str(uuid7())
 
 
 class RequestId:
-    """Assign an id to each request: a valid `X-Request-Id` of the client, else a new one.
+    """Assign an id to each request: a valid `X-Request-Id` of the client, else a new one; and sort headers by name.
 
     A plain function that returns the application's awaitable, since each extra coroutine costs time on every call.
     """
@@ -75,7 +77,8 @@ class RequestId:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
         if scope["type"] == "http":
-            request_id = make_request_id(scope["headers"])
+            scope[HEADERS] = headers = dict(scope["headers"][::-1])
+            request_id = _choose(headers.get(HEADER))
             scope.setdefault("state", {})["request_id"] = request_id
             REQUEST_ID.set(request_id)
         return self._app(scope, receive, send)

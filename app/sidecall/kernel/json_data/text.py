@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from msgspec import DecodeError
+from msgspec.json import Decoder
 from pydantic_core import from_json
 
 # What stands before a value within another; and texts, whose commas and brackets do not. Nothing is ever tried twice:
@@ -17,11 +19,23 @@ _QUOTE = ord('"')
 # Numbers of so many digits take long to read and to write, and together they may have so many.
 _LONG_NUMBER, MOST_DIGITS = 300, 100_000
 _LEAST_LONG = 10**_LONG_NUMBER
-# Two of these in a row, as many bytes apart, and there may be one.
-_STEP = _LONG_NUMBER // 2
-_MAYBE_LONG = re.compile(rb"\d\d")
+# As many of these in a row, as many bytes apart, and there may be one.
+_STEP, _IN_A_ROW = 15, _LONG_NUMBER // 15
+_MAYBE_LONG = re.compile(rb"\d{%d}" % _IN_A_ROW)
 # Values that a text may hold: a model never writes as many, and they are parsed, checked and told of within 0.1 s.
 MOST_VALUES = 50_000
+# Levels to which a text may nest, and bytes of a text that cannot be deeper.
+_DEEPEST = 200
+NEVER_DEEP = 2 * _DEEPEST
+# Bytes from which on a text is parsed in the way that is quickest for large ones.
+LARGE = 64 * 1024
+_decode = Decoder().decode
+
+
+def is_flat(text: bytes) -> bool:
+    """Return whether a text surely nests no deeper than it may, and is short, so that any parser may read it."""
+    # One that nests deeper has more brackets.
+    return len(text) <= LARGE and text.count(b"[") + text.count(b"{") <= _DEEPEST
 
 
 def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
@@ -36,6 +50,11 @@ def parse_json(text: bytes, most: int | None = MOST_VALUES) -> Any:
     """
     if most is not None and holds_more(text, most):
         raise ValueError(f"more than {most:,} values")
+    if len(text) <= NEVER_DEEP or is_flat(text):
+        try:  # It is as strict, in half the time.
+            return _decode(text)
+        except (DecodeError, UnicodeDecodeError):  # The other parser says what is wrong, and where.
+            pass
     value = from_json(text, allow_inf_nan=False)
     # It takes longer to look for such numbers in the text than to look at all there are.
     if not is_finite(value):
@@ -125,3 +144,13 @@ def pause_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def read_args(args: dict[str, Any] | str) -> Any:
+    """Parse the arguments, so that text and object compare equal."""
+    if isinstance(args, dict):
+        return args
+    try:
+        return read_object(parse_json(args.encode(errors="surrogatepass") or b"{}"))
+    except ValueError:
+        return args

@@ -13,8 +13,7 @@ from sidecall.kernel.pipeline.arguments import validate
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside, patience
 from sidecall.kernel.pipeline.stage import Foresee, Step
-from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
-from sidecall.kernel.ports.approvals.fingerprint import NO_PREVIEW, Preview
+from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalRequired, Preview
 
 # Bytes of JSON: enough for a person to read, and too little to take the place of calls that wait.
 _LONGEST = 16 * 1024

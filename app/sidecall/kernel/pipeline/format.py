@@ -249,17 +249,7 @@ def _make_failure_message(
 ) -> ToolMessage:
     text = replace_surrogates(render_failure(failure))
     metadata["error"] = _describe_failure(failure, text)
-    message: ToolMessage = _make(
-        {
-            "content": text,
-            "tool_call_id": call_id,
-            "name": name,
-            "status": "error",
-            "id": id,
-            "response_metadata": metadata,
-        }
-    )
-    return message
+    return write_text_message(text, call_id, name, id, metadata, has_failed=True)
 
 
 def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:

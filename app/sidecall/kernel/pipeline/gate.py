@@ -152,8 +152,13 @@ class Gate:
             ContractChanged: The tool is not what the call is pinned to.
             RequestError: A check of a feature refuses the call.
         """
+        entered = self.begin_entry(request)
+        return entered if isinstance(entered, Ticket) else await entered
+
+    def begin_entry(self, request: CallRequest) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
+        """Do so at once, or return an awaitable; raises what `enter` raises."""
         begun = self.begin(request)
-        return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else await begun
+        return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else begun
 
     def begin(
         self, request: CallRequest, tool: CompiledTool | None = None

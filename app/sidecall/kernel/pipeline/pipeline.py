@@ -1,7 +1,7 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage; and the calls that run."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,6 +121,8 @@ class Pipeline:
     ) -> None:
         admission = admission or Admission(Limits())
         self._registry = registry
+        # Returns a tool by its name.
+        self.find: Callable[[str], CompiledTool | None] = registry.get
         self._default_timeout = default_timeout
         self.services = services
         self._observer: Observer = observer or Unobserved()
@@ -193,8 +195,12 @@ class Pipeline:
                         return self._take_rest(plan, invocation, admission, begun, waits, steps)
             except BaseException as error:
                 invocation.fail(error)
-                rest = waits = self._take_rest(plan, invocation, admission, begun)
-                return rest
+            if invocation.error is not None:
+                steps = iter(plan.failure)
+                waits = _begin_failure(steps, invocation)
+                if waits is not None or isinstance(invocation.error, ApprovedByRule):
+                    rest = waits = self._take_rest(plan, invocation, admission, begun, waits, steps)
+                    return rest
             return self._end(invocation, begun)
         finally:
             if waits is None and admission is not None:
@@ -208,16 +214,16 @@ class Pipeline:
         invocation: Invocation,
         admission: Admission | None,
         begun: Any,
-        waits: Awaitable[None] | None = None,
-        steps: Iterable[Step] = (),
+        waits: Awaitable[None] | None,
+        steps: Iterator[Step],
     ) -> ToolMessage:
-        """Continue with a waiting stage and the later ones, or with those of failure where none waits."""
+        """Continue with a waiting stage and the later ones; they are those of failure for a call that has failed."""
         running = self.in_flight.enter(invocation)
         try:
-            if waits is not None:
-                is_done = await _take_waiting(running, waits, steps)
-            if waits is None or not is_done:
-                await _fail_over(plan, running)
+            if invocation.error is not None:
+                await _fail_over(plan, running, waits, steps)
+            elif waits is not None and not await _take_waiting(running, waits, steps):
+                await _fail_over(plan, running, None, iter(plan.failure))
             return self._end(invocation, begun)
         finally:
             self.in_flight.leave(running)
@@ -267,7 +273,7 @@ class Pipeline:
             return await run_dry(invocation, entered.plan.success, entered.plan.foresee)
         except BaseException as error:
             invocation.fail(error)
-            await _take_failure(entered.plan, invocation)
+            await _take_failure(iter(entered.plan.failure), invocation)
         finally:
             entered.leave()
         if invocation.message is None:
@@ -309,10 +315,6 @@ class Pipeline:
             invocation.message = message
             self._observer.end(invocation, begun, kind)
 
-    def find(self, name: str) -> CompiledTool | None:
-        """Return a tool by its name."""
-        return self._registry.get(name)
-
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
         """List the tools that this caller may call with this context, in order."""
         return await visible(self._registry, caller, context)
@@ -327,7 +329,7 @@ def _settle(invocation: Invocation) -> None:
         invocation.close_share()
 
 
-async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Iterable[Step]) -> bool:
+async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Iterator[Step]) -> bool:
     """Take a waiting stage and the later ones; return whether none has failed."""
     invocation = running.invocation
     try:
@@ -359,23 +361,37 @@ async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> N
                 await waits
     except BaseException as error:
         running.fail(error)
-        await _take_failure(plan, invocation)
+        await _take_failure(iter(plan.failure), invocation)
 
 
-async def _fail_over(plan: Plan, running: RunningCall) -> None:
-    """Run the failure stages; and those of success again if a rule has approved the call in between."""
+async def _fail_over(plan: Plan, running: RunningCall, waits: Awaitable[None] | None, steps: Iterator[Step]) -> None:
+    """Run the failure stages, from one that waits; and those of success again if a rule has approved the call."""
     running.is_ending = True
     invocation = running.invocation
-    await _take_failure(plan, invocation)
+    await _take_failure(steps, invocation, waits)
     if isinstance(invocation.error, ApprovedByRule):
         await _take_again(plan, running, invocation.error.rule)
 
 
-async def _take_failure(plan: Plan, invocation: Invocation) -> None:
-    for step in plan.failure:
+async def _take_failure(steps: Iterator[Step], invocation: Invocation, waits: Awaitable[None] | None = None) -> None:
+    if waits is None:
+        waits = _begin_failure(steps, invocation)
+    while waits is not None:
         try:
-            waits = step(invocation)
-            if waits is not None:
-                await waits
+            await waits
         except BaseException as error:
             invocation.fail(error)
+        waits = _begin_failure(steps, invocation)
+
+
+def _begin_failure(steps: Iterator[Step], invocation: Invocation) -> Awaitable[None] | None:
+    """Run failure stages up to one that waits; return what to await for that, None once all have run."""
+    for step in steps:
+        try:
+            waits = step(invocation)
+        except BaseException as error:
+            invocation.fail(error)
+        else:
+            if waits is not None:
+                return waits
+    return None

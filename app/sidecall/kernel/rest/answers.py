@@ -137,7 +137,7 @@ def _begin(
         # Its values are plain, so that nothing else becomes of the model, which takes longer.
         answer = dump_plain(said if is_common and dialect == "langchain" else write_answer(came, dialect))
     except BaseException as error:
-        reply = _answer_instead(parts, request, context, error)
+        reply = answer_instead(parts, request, error)
         if reply is None:
             raise
         return reply
@@ -161,12 +161,9 @@ async def _go_on(
     try:
         message = came if isinstance(came, ToolMessage) else await came
         whole = write_answer(message, dialect) if dialect != "openai" else await _write_text(parts, message, context)
-        if _may_be_large(message):
-            answer = await write_json(parts, whole, message)
-        else:
-            answer = dump_plain(whole.__dict__ if whole is message and not message.additional_kwargs else whole)
+        answer = await write_whole(parts, whole, message)
     except BaseException as error:
-        reply = _answer_instead(parts, request, context, error)
+        reply = answer_instead(parts, request, error)
         if reply is None:
             raise
         return reply
@@ -175,10 +172,10 @@ async def _go_on(
     return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
 
 
-def _answer_instead(parts: Parts, request: CallRequest, context: RequestContext, error: BaseException) -> Reply | None:
+def answer_instead(parts: Parts, request: CallRequest, error: BaseException) -> Reply | None:
     """Return the answer to a call that has no message; None for an error to be raised."""
     if parts.results.shares:
-        parts.results.release(context.presence)
+        parts.results.release(request.holder)
     if isinstance(error, ApprovalRequired):
         headers = find_quota_headers(parts, request.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
@@ -248,6 +245,14 @@ def _may_be_large(message: ToolMessage) -> bool:
     if find_artifact(message) is not None or type(content) is not str:
         return True
     return len(content) > LONGEST and is_bulky(message)
+
+
+async def write_whole(parts: Parts, answer: Any, message: ToolMessage) -> bytes:
+    """Serialize the answer that was made of a message."""
+    if _may_be_large(message):
+        return await write_json(parts, answer, message)
+    # The values of such a message are plain, unless it has some of its tool beside it.
+    return dump_plain(message.__dict__ if answer is message and not message.additional_kwargs else answer)
 
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:

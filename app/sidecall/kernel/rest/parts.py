@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from sidecall.kernel.core.context import Caller, Toolset
 from sidecall.kernel.core.errors import CallbackRefused, RequestError, UnknownToolset, cut_name
@@ -15,6 +15,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.fast_path import Reply
+from sidecall.kernel.http.parameters import find_parts
 from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.batch import BatchThrottle
@@ -28,7 +29,8 @@ class Parts:
     """What the routes of a server without features work with; `sidecall.features.server_parts` has the rest.
 
     `details` has what is shown of single tools, by their names; each application has its own. `remember` accepts a call
-    that goes on alone, and answers with its result or its address; None where no calls are remembered.
+    that goes on alone, and answers with its result or its address; None where no calls are remembered. `longest_wait`
+    is for how many seconds a client may wait for such a call; 0 where there are none.
     """
 
     registry: Registry
@@ -43,16 +45,12 @@ class Parts:
     backlog: Backlog = field(default_factory=Backlog)
     results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
     remember: Callable[..., Coroutine[Any, Any, Reply]] | None = None
+    longest_wait: float = 0.0
 
     @property
     def outage(self) -> str | None:
         """Why durable storage is unavailable; None when it works."""
         return None
-
-    @property
-    def longest_wait(self) -> float:
-        """Seconds that a client may wait for a call which then goes on alone; 0 where none does."""
-        return 0.0
 
     def require_callback(self, url: str) -> None:  # noqa: ARG002
         """Require that the end of a call may be told at this URL.
@@ -98,9 +96,4 @@ class Parts:
         """Note that a request was refused before it reached a route."""
 
 
-async def _parts(request: Request) -> Parts:
-    parts: Parts = request.app.state.parts
-    return parts
-
-
-PartsDep = Annotated[Parts, Depends(_parts)]
+PartsDep = Annotated[Parts, Depends(find_parts)]

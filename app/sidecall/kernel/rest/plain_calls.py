@@ -17,7 +17,8 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
 from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.body import LARGE, parse_body
+from sidecall.kernel.http.body import parse_body
+from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id
 from sidecall.kernel.rest.writing import WRITERS
@@ -162,15 +163,12 @@ _FORMS_BY_KEY: Mapping[str, _Form] = {key.decode(): form for key, form in _FORMS
 # The first of these keys tells the form; where it stands in something else, the dialects find out.
 _find_key = re.compile(rb'"(args|function|arguments|input|functionCall)"\s*:').search
 _split = Decoder(list[Raw]).decode
-# A text that nests deeper has more brackets; from where on, the other way refuses it.
-_DEEPEST = 200
 
 
 def read_plain_call(body: bytes, registry: Registry) -> ReceivedCall | None:
     """Parse JSON text in the usual form of a dialect; None for others and for invalid ones."""
-    size = len(body)
-    # Large bodies are read sooner otherwise, without the garbage collector.
-    if size > LARGE or (size > 2 * _DEEPEST and body.count(b"[") + body.count(b"{") > _DEEPEST):
+    # Large bodies are read sooner otherwise, without the garbage collector, and deep ones are refused.
+    if len(body) > NEVER_DEEP and not is_flat(body):
         return None
     key = _find_key(body)
     if key is None:

@@ -21,7 +21,7 @@ from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
-from sidecall.kernel.rest.answers import write_json
+from sidecall.kernel.rest.answers import write_whole
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
@@ -67,6 +67,7 @@ class EventStream(Response):
         self._events = Events(parts.backlog, self._cut)
         self._work: asyncio.Future[None] | None = None
         self._listener: asyncio.Future[None] | None = None
+        self._has_begun = False
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
         # Each answer is handed on alone, and counts no longer than that.
         self._holders = [object() for _ in self._unanswered]
@@ -77,7 +78,7 @@ class EventStream(Response):
         self.raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode("latin-1")) for name, value in own)]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a single call pass the gate, then send the status and the events as they come.
+        """Let a single call pass the gate and begin, then send the status and the events as they come.
 
         Raises:
             Overloaded: There is no room for the call.
@@ -86,7 +87,6 @@ class EventStream(Response):
         entered: Ticket | ToolMessage | None = None
         try:
             entered = await self._enter()
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await self._stream(entered, receive, send)
         finally:
             if isinstance(entered, Ticket):
@@ -106,13 +106,19 @@ class EventStream(Response):
         """Pass the gate with a single call; those of a batch pass it later, so that each is refused in its place."""
         if not isinstance(self._calls, ReceivedCall) or self._parts.find_known_again(self._calls.call.name):
             return None
-        return await self._context.while_present(self._parts.pipeline.gate.enter(self._make_request(0, self._calls)))
+        entered = self._parts.pipeline.gate.begin_entry(self._make_request(0, self._calls))
+        return entered if isinstance(entered, Ticket) else await self._context.while_present(entered)
 
     async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
-        self._work = work = asyncio.ensure_future(self._do(entered))
-        # Most are over by then, and need no task that listens; of no request's context, which it would keep.
-        listener = asyncio.get_running_loop().call_later(LET_BE, self._listen, receive, work, context=Context())
+        loop = asyncio.get_running_loop()
+        self._work = work = loop.create_task(self._do(entered))
+        listener: asyncio.TimerHandle | None = None
         try:
+            # Most are over after one turn of the loop, so that head and events go out at once.
+            await asyncio.sleep(0)
+            if not work.done():
+                # Of no request's context, which it would keep.
+                listener = loop.call_later(LET_BE, self._listen, receive, work, context=Context())
             await self._tell(send)
         except asyncio.CancelledError:
             if self._parts.lifecycle.is_draining:
@@ -120,7 +126,8 @@ class EventStream(Response):
                 await self._tell(send)
             raise
         finally:
-            listener.cancel()
+            if listener is not None:
+                listener.cancel()
             self._events.close()
             if self._listener is not None:
                 self._listener.cancel()
@@ -133,7 +140,10 @@ class EventStream(Response):
         self._listener = asyncio.ensure_future(self._until_gone(receive, work))
 
     async def _tell(self, send: Send) -> None:
-        """Send events until the stream ends; the end goes with the last of them."""
+        """Send the status and the events until the stream ends; the end goes with the last of them."""
+        if not self._has_begun:
+            self._has_begun = True
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         async for piece in self._events:
             is_last = self._events.is_last_piece
             await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
@@ -205,7 +215,7 @@ class EventStream(Response):
 
     async def _answer(self, index: int, message: ToolMessage) -> None:
         answer = write_answer(message, self._form or self._unanswered[index].dialect)
-        body = await write_json(self._parts, answer, message)
+        body = await write_whole(self._parts, answer, message)
         del self._unanswered[index]
         self._events.answer("message", body)
         if self._parts.results.shares:

@@ -2,8 +2,9 @@
 
 import dataclasses
 import math
+import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -15,13 +16,18 @@ from sidecall.kernel.schema.whole_numbers import OF_KEYS, Loc, list_schemas_at
 
 # What the models that are made of signatures are called.
 INFERRED = "Arguments"
-# What a text begins with that a float may be read from.
+# What a text of ASCII begins with that a float may be read from.
 _BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
+# Fits all texts that an infinite float or NaN may be read from, and few others: names and sentences begin so, too.
+_NUMBER_LIKE = re.compile(
+    r"\s*+[-+]?_?(?:(?:n_?a_?n|i_?n_?f[inty_]*+)\s*+\Z|[\d._]{1,308}+(?:e_?[-+]?_?\d|[\d._]))", re.IGNORECASE
+)
 # The last letter of ASCII; beyond it there are spaces, too.
 _LAST = "~"
 _CHOOSING = frozenset(("anyOf", "oneOf", "allOf", "$ref"))
 _FORMS = frozenset(("const", "enum", "format", "pattern"))
-_HOLDING = (str, Mapping, list)
+_SCALARS = frozenset((int, float, bool, type(None)))
+_HOLDING = (str, dict, list, Mapping)
 _GROUPS = (list, tuple, set, frozenset, deque)
 
 
@@ -60,18 +66,25 @@ def refuse_infinite(given: Mapping[str, Any], checked: Any, schema: Schema) -> N
         raise ValidationError.from_exception_data(INFERRED, errors)
 
 
-def _may_hold(members: Iterable[Any]) -> bool:
-    """Return whether any text, at any depth, begins like a number."""
-    for it in members:
-        if isinstance(it, str):
-            if it[:1] in _BEGINS or (it[:1] > _LAST and it[:1].isspace()):
-                return True
-        elif isinstance(it, dict):
-            if _may_hold(it) or _may_hold(it.values()):
-                return True
-        elif isinstance(it, list) and _may_hold(it):
-            return True
-    return False
+def _may_hold(members: Collection[Any]) -> bool:
+    """Return whether any text, at any depth, or a key below, may be read as such a number."""
+    keys: set[Any] = set()
+    # Level by level, since a call of a function for each row would take longer than the look at it.
+    while members:
+        inside: list[Any] = []
+        for it in members:
+            if type(it) in _SCALARS:
+                continue
+            if isinstance(it, str):
+                if (it[:1] in _BEGINS or it[:1] > _LAST) and _is_like_number(it):
+                    return True
+            elif isinstance(it, dict):
+                keys.update(it)
+                inside += it.values()
+            elif isinstance(it, list):
+                inside += it
+        members = inside
+    return any(isinstance(key, str) and _is_like_number(key) for key in keys)
 
 
 def _find_texts(value: Any, path: Loc) -> Iterator[Loc]:
@@ -79,19 +92,22 @@ def _find_texts(value: Any, path: Loc) -> Iterator[Loc]:
         if _is_infinite(value):
             yield path
         return
-    members = value.items() if isinstance(value, Mapping) else enumerate(value)
+    members = enumerate(value) if isinstance(value, list) else value.items()
     for step, item in members:
         if path and isinstance(step, str) and _is_infinite(step):
             yield (*path, step, OF_KEYS)
-        if isinstance(item, _HOLDING):
+        if type(item) not in _SCALARS and isinstance(item, _HOLDING):
             yield from _find_texts(item, (*path, step))
 
 
+def _is_like_number(text: str) -> bool:
+    return _NUMBER_LIKE.match(text) is not None
+
+
 def _is_infinite(text: str) -> bool:
-    if not text or not (text[0] in _BEGINS or text[0].isspace()):
-        return False
     try:
-        return not math.isfinite(float(text))
+        # Pydantic reads over single underscores at any place.
+        return _is_like_number(text) and not math.isfinite(float(text.replace("_", "")))
     except ValueError:
         return False
 

@@ -89,13 +89,18 @@ class ModelJudge:
         found = [it for it in find_unknown_keys(data, self.root, deepest) if it.path[0] not in self.supplied]
         return found if self.walks else [it for it in found if any(_is_about(loc, it.path) for loc in unknown)]
 
-    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> list[Site]:
+    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
         """List the places of invalid values."""
+        sites = self._locate(reading, data)
+        if len(sites) > 1:  # Each member of a union has its own complaint.
+            sites = list({site.path: site for site in reversed(sites)}.values())[::-1]
+        nulls = [null for site in sites if site.in_union for null in find_nulls(site, self.root)]
+        return [*sites, *nulls] if nulls else sites
+
+    def _locate(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
         if reading.sites is None:
             reading.sites = [locate(it["loc"], it["type"], data, self.root) for it in reading.faults]
-        # Each member of a union has its own complaint.
-        sites = list({site.path: site for site in reversed(reading.sites)}.values())[::-1]
-        return [*sites, *(null for site in sites if site.in_union for null in find_nulls(site, self.root))]
+        return reading.sites
 
     def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> list[Path]:
         """List the possible paths of unknown names; union labels in a location may also be names."""
@@ -108,8 +113,7 @@ class ModelJudge:
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
         """Make the error entries, without those of unknown names."""
-        self.list_sites(reading, data)
-        found = list(zip(reading.faults, reading.sites or (), strict=True))
+        found = list(zip(reading.faults, self._locate(reading, data), strict=True))
         if not found and not reading.unknown_keys:  # Names that no member of a union takes.
             unknown = [ErrorDetails(type="extra_forbidden", loc=loc, msg="", input=None) for loc in reading.unknown]
             found = [(it, locate(it["loc"], it["type"], data, self.root)) for it in unknown]

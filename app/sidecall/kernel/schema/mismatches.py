@@ -5,6 +5,7 @@ wait: 16,000 objects that fit none of 30 forms take it nine seconds. Whether a v
 So it gets the beginning of a value here, and more of it until there are enough errors.
 """
 
+import threading
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from itertools import accumulate
@@ -107,6 +108,8 @@ _MOST_AT_ONCE = 2_000
 # How many values are looked at in one step, and in how many steps a value is gone through at most.
 _SMALLEST, _LARGEST = 64, 256
 _MOST_STEPS = 400
+# One thread at a time lists errors, so that the event loop waits for one of them and not for each.
+_LISTING = threading.Lock()
 # This keyword has an error for each name, and each repeats the whole object.
 _OF_NAME = "propertyNames"
 
@@ -135,7 +138,7 @@ def list_mismatches(validator: Any, given: Any) -> Mismatches:
             # What concerns a list or object as a whole is said at last.
             is_whole = is_last and not any(it.kind.name == _OF_NAME for it in found.values())
             part = whole.cut(0 if is_whole else begin, end, keeps_indexes=True)
-            with pause_collector():
+            with _LISTING, pause_collector():
                 listed = list(validator.iter_errors(part.value))
             is_much = sum(map(_weigh, listed)) > _MOST_AT_ONCE
             found |= {_name(it): it for it in listed if it.kind.name == _OF_NAME or not part.is_cut(it.instance_path)}

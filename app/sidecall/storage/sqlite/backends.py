@@ -21,7 +21,7 @@ from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import FileId
 from sidecall.storage.sqlite.tables import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
-from sidecall.storage.sqlite.writer_connection import Hear, Order, Outcomes, Usable, WriterConnection
+from sidecall.storage.sqlite.writer_connection import Hear, Kind, Order, Outcomes, Usable, WriterConnection
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
@@ -36,14 +36,18 @@ _SECONDS_TO_OPEN = 60.0
 # Seconds without work after which it is looked what has become of the file.
 _LOOK = 1.0
 _Work = Callable[[], Outcomes]
+# So many rows are written in a fraction of a millisecond.
+_FEW = 32
+_OF_ONE_ROW: frozenset[Kind] = frozenset(("key", "row"))
 
 
 class ThreadWriter:
-    """Write in a thread of this process."""
+    """Write in a thread of this process; a little in memory at once, since that is sooner done than handed over."""
 
     def __init__(self, pen: WriterConnection) -> None:
         self._pen = pen
         self._sent: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._left = 0  # What the thread has still to do, or to tell.
 
     def open(self) -> Usable:
         """Open the file."""
@@ -51,16 +55,23 @@ class ThreadWriter:
 
     async def start(self, hear: Hear) -> None:
         """Begin to write."""
-        loop = asyncio.get_running_loop()
-        threading.Thread(target=self._run, args=(loop, hear), name="sidecall-ledger", daemon=True).start()
+        self._loop, self._hear, self._left = asyncio.get_running_loop(), hear, 0
+        threading.Thread(target=self._run, name="sidecall-ledger", daemon=True).start()
 
-    def send(self, group: Sequence[Order], *, is_large: bool) -> None:  # noqa: ARG002  nothing is copied here
+    def send(self, group: Sequence[Order], *, is_large: bool) -> None:
         """Let a group be written."""
-        self._sent.put(partial(self._pen.write, group))
+        if self._left or is_large or not self._pen.in_memory or not _is_short(group):
+            self._hand_over(partial(self._pen.write, group))
+        else:
+            self._hear(self._pen.write(group))
 
     def try_again(self, is_damaged: bool) -> None:
         """Let it be tried whether the file can be used."""
-        self._sent.put(partial(self._pen.try_again, is_damaged))
+        self._hand_over(partial(self._pen.try_again, is_damaged))
+
+    def _hand_over(self, work: _Work) -> None:
+        self._left += 1
+        self._sent.put(work)
 
     def finish(self) -> None:
         """Write what was sent, and let go of the file."""
@@ -72,20 +83,29 @@ class ThreadWriter:
     def forget(self) -> None:
         """Do nothing more: the thread has ended."""
 
-    def _run(self, loop: asyncio.AbstractEventLoop, hear: Hear) -> None:
+    def _run(self) -> None:
         look = None if self._pen.in_memory else _LOOK
         while True:
             try:
                 work = self._sent.get(timeout=look)
             except queue.Empty:
                 if (trouble := self._pen.look()) is not None:
-                    _call_on(loop, hear, trouble)
+                    _call_on(self._loop, self._hear, trouble)
                 continue
             if work is None:
                 break
-            _call_on(loop, hear, work())
+            _call_on(self._loop, self._tell, work())
         self._pen.close()
-        _call_on(loop, hear, None)
+        _call_on(self._loop, self._hear, None)
+
+    def _tell(self, outcomes: Outcomes) -> None:
+        self._left -= 1
+        self._hear(outcomes)
+
+
+def _is_short(group: Sequence[Order]) -> bool:
+    """Return whether a group only writes some single rows; a query may read all of them."""
+    return len(group) <= _FEW and all(kind in _OF_ONE_ROW for _, _, kind in group)
 
 
 class LinkedWriter:

@@ -66,7 +66,7 @@ class SqliteDatabase:
         """
         others = purpose.others
         self._statements = _read_numbered(others) if statements is None else _number_all(statements)
-        self._changes = _find_changes(others) if statements is None else _strip_keys(self._statements)
+        self._changes = _find_changes(others) if statements is None else strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: WriterBackend = ThreadWriter(WriterConnection(self._file))
@@ -190,10 +190,10 @@ def _read_numbered(others: tuple[FeatureTables, ...]) -> Mapping[str, str]:
 @cache
 def _find_changes(others: tuple[FeatureTables, ...]) -> Mapping[str, str]:
     """Return those that return only their key."""
-    return _strip_keys(_read_numbered(others))
+    return strip_keys(_read_numbered(others))
 
 
-def _strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:
+def strip_keys(statements: Mapping[str, str]) -> Mapping[str, str]:
     """Remove a RETURNING of the key alone, which the caller knows: this saves four fifths of the time."""
     return {name: found[1] for name, text in statements.items() if (found := _KEYED.fullmatch(text)) is not None}
 

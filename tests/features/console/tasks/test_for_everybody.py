@@ -51,6 +51,9 @@ def waiting(server: Server) -> Mapping[str, str]:
         call = client.post("/tool_calls", json={"name": "fail", "args": {"words": MARKDOWN}, "id": "1"}, headers=chat)
         slow = {"name": "count_slowly", "args": {"steps": 2000}, "id": "1"}
         job = client.post("/tool_calls", json=slow, headers={"Prefer": "respond-async"})
+        order = {"customer_id": 7, "lines": [{"sku": "tea"}], "payment": {"kind": "card", "number": "4000"}}
+        for _ in range(3):
+            client.post("/tool_calls", json={"name": "place_order", "args": {**order, "note": "Ring the bell twice."}})
     return {"id": first, "call": call.json()["id"], "running": job.json()["id"]}
 
 
@@ -64,10 +67,10 @@ def find_wrong(page: Page) -> list[tuple[str, list[str]]]:
     ("path", "most_bytes", "most_requests"),
     [
         ("tools", 24_000, 6),
-        ("tools/place_order", 61_440 + 1_800, 7),  # 60 KiB, and its last three calls, where there are any
+        ("tools/place_order", 60_000, 6),  # With its last three calls
         ("tools/hostile", 60_000, 7),
         ("approvals", 26_000, 7),
-        ("approvals/{id}", 60_000, 7),
+        ("approvals/{id}", 60_000, 6),
         ("calls", 60_000, 6),  # With a page of calls
         ("calls/{call}", 44_000, 9),
         ("health", 32_000, 6),
@@ -86,7 +89,8 @@ def test_pages_are_light(
     assert (sum(sizes.values()) <= most_bytes, len(sizes) <= most_requests) == (True, True), sizes
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
+@pytest.mark.parametrize("width", [1360, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_for_everybody(
     open_page: OpenPage, server: Server, waiting: Mapping[str, str], scheme: str, width: int
 ) -> None:

@@ -81,6 +81,16 @@ async def test_a_sync_tool_may_start_an_event_loop(answer: Answer) -> None:
     assert (await answer(with_a_loop)).content == "3"
 
 
+@pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="only Linux knows it")
+async def test_a_process_that_wakes_up_interrupts_nobody(answer: Answer, processes: ProcessExecutor) -> None:
+    """The server hands on all calls that have come before the first of them runs; what forks stays as prompt as it."""
+    process, fork_server = int((await answer(pid)).content), processes.fork_server_pid
+
+    assert os.sched_getscheduler(process) == os.SCHED_BATCH
+    assert fork_server is not None
+    assert os.sched_getscheduler(fork_server) == os.SCHED_OTHER
+
+
 async def test_what_the_call_brings_reaches_the_tool(answer: Answer) -> None:
     """And no secret that it does not ask for."""
     message = await answer(

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import BaseTool, InjectedToolArg, StructuredTool, ToolContext, ToolException, tool
-from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.approvals.fingerprint import Preview
+from sidecall.kernel.ports.approvals.approval import ApprovalRequired, Preview
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

@@ -98,6 +98,8 @@ async def show_tool(visit: Visit) -> View:
     values = {
         "tool": tool,
         "signs": _sign_tool(tool),
+        # Most are among the notes, in more words.
+        "obstacles": [it for it in tool["strict_obstacles"] if not any(it in note for note in tool["notes"])],
         "form": form,
         "forms": FORMS,
         "definition": text,

@@ -4,7 +4,7 @@ import { it } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, stringify } from "./json.js";
 
-/** What is filled in on the page of a tool. */
+/** What is filled in on the page of a tool; filled.js has what is done with it. */
 export class Arguments {
   /** `given` is the form for what the tool is given besides; null where there is none. */
   constructor(told, given) {
@@ -18,43 +18,6 @@ export class Arguments {
     it("tab-json").addEventListener("click", () => this.turn(true));
     for (const tab of [it("tab-form"), it("tab-json")]) tab.addEventListener("keydown", (event) => this.move(event));
     it("call").addEventListener("input", () => this.remember());
-  }
-
-  /** Return the value as it is filled in, or null where it is none yet, which is said at its place. */
-  read() {
-    if (this.isText) return this.text.read(this);
-    const { value, problems } = this.form.read();
-    this.form.showErrors(problems);
-    if (problems.length > 0) this.form.focus();
-    return problems.length > 0 ? null : value;
-  }
-
-  say(words) {
-    it("args-error").textContent = words;
-    it("args-text").toggleAttribute("aria-invalid", words !== "");
-    if (words !== "") it("args-text").setAttribute("aria-invalid", "true");
-  }
-
-  /** Return the call to send, or null where something has to be filled in first. */
-  makeCall() {
-    const args = this.read();
-    if (args === null) return null;
-    const call = { type: "tool_call", name: this.told.name, args };
-    if (this.given === null) return call;
-    const { value, problems } = this.given.read();
-    this.given.showErrors(problems);
-    if (problems.length > 0) {
-      it("given").closest("details").open = true;
-      this.given.focus();
-      return null;
-    }
-    return { ...call, ...value };
-  }
-
-  /** Return a link to this page that fills in these arguments, without what is secret. */
-  async makeLink() {
-    const kept = await this.withoutSecrets(this.read());
-    return `${location.origin}${location.pathname}#${encodeURIComponent(stringify(kept))}`;
   }
 
   async withoutSecrets(value) {
@@ -74,12 +37,6 @@ export class Arguments {
     it(this.isText ? "tab-json" : "tab-form").focus();
   }
 
-  showErrors(errors) {
-    this.form.showErrors(errors);
-    const words = errors.map(({ path, message }) => `${path.join(".")}: ${message}`).join("\n");
-    this.say(this.isText ? words : "");
-  }
-
   focus() {
     if (this.isText) it("args-text").focus();
     else this.form.focus();
@@ -91,16 +48,6 @@ export class Arguments {
     const first = fields.find((field) => field.getClientRects().length > 0);
     if (first === undefined) this.focus();
     else first.focus();
-  }
-
-  clear() {
-    it("args-text").value = "{}";
-    it("args-form").replaceChildren();
-    this.form = makeForm(this.told.schema);
-    it("args-form").append(this.form.element);
-    this.say("");
-    history.replaceState(null, "", location.pathname + location.search);
-    this.enter();
   }
 
   /** Keep what is filled in for when the page is loaded again. */

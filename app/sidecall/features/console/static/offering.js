@@ -3,6 +3,7 @@
 import { address, ask, explain } from "./api.js";
 import { say } from "./console.js";
 import { it } from "./dom.js";
+import { makeCall, makeLink } from "./filled.js";
 import { stringify } from "./json.js";
 import { writeSnippet } from "./snippets.js";
 
@@ -30,9 +31,9 @@ export function writeCall(kind, call, hasKeys) {
 
 /** Copy the call for a shell, as a program, or as a link. */
 export async function copy(args, kind) {
-  const body = args.makeCall();
+  const body = makeCall(args);
   if (body === null) return;
-  await offer(kind === "link" ? await args.makeLink() : writeCall(kind, body, args.told.hasKeys));
+  await offer(kind === "link" ? await makeLink(args) : writeCall(kind, body, args.told.hasKeys));
 }
 
 /** Show the definition in the form that a link names. */

@@ -1,19 +1,25 @@
 // The arguments of a call as JSON text, in place of the form.
 
-import { it } from "./dom.js";
+import { it, setAttribute } from "./dom.js";
 import { parse, stringify } from "./json.js";
 
+/** Say what is wrong with the text; an empty word takes it away. */
+export function sayWrong(words) {
+  it("args-error").textContent = words;
+  setAttribute(it("args-text"), "aria-invalid", words === "" ? null : "true");
+}
+
 /** Return the value that is written, or null where it is none yet, which is said. */
-export function read(args) {
+export function readText() {
   const field = it("args-text");
   try {
     const value = parse(field.value.trim() === "" ? "{}" : field.value);
     if (value === null || Array.isArray(value) || !stringify(value).startsWith("{"))
       throw new SyntaxError("Write a JSON object: { … }");
-    args.say("");
+    sayWrong("");
     return value;
   } catch (error) {
-    args.say(error.message);
+    sayWrong(error.message);
     field.focus();
     return null;
   }
@@ -22,7 +28,7 @@ export function read(args) {
 /** Show the text, or the form, with what is filled in. */
 export function turn(args, isText) {
   if (isText === args.isText) return;
-  const value = isText ? args.form.read().value : read(args);
+  const value = isText ? args.form.read().value : readText();
   if (value === null) return;
   if (isText) it("args-text").value = stringify(value, 2);
   else args.form.fill(value);

@@ -10,6 +10,7 @@ const args = new Arguments(told, isGiven ? (await import("./given.js")).makeGive
 
 const trying = () => import("./trying.js");
 const offering = () => import("./offering.js");
+const filled = () => import("./filled.js");
 
 /** Do something with the arguments, by a function of a module that is loaded for it. */
 async function act(load, name, ...given) {
@@ -35,7 +36,7 @@ listen("call", "submit", "call");
 listen("check", "click", "check");
 listen("background", "click", "runAsJob");
 listen("cancel", "click", "cancel");
-it("clear").addEventListener("click", () => args.clear());
+it("clear").addEventListener("click", () => act(filled, "clear"));
 for (const button of document.querySelectorAll("[data-copy]"))
   button.addEventListener("click", () => act(offering, "copy", button.dataset.copy));
 document.addEventListener("keydown", (event) => {

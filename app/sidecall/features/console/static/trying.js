@@ -5,6 +5,7 @@ import { showCheck, showFailure, showMessage, showWaiting } from "./answers.js";
 import { say } from "./console.js";
 import { it } from "./dom.js";
 import { readEvents } from "./events.js";
+import { makeCall, showErrors } from "./filled.js";
 import { parse } from "./json.js";
 
 // What runs now: how it is cancelled; null while nothing does.
@@ -28,7 +29,7 @@ function show(element, words) {
 /** Show the answer of a tool; what is wrong with an argument is said at its field. */
 function showAnswer(args, message) {
   const errors = message.response_metadata?.error?.errors ?? [];
-  args.showErrors(errors.map((error) => ({ path: error.loc, message: error.msg })));
+  showErrors(args, errors.map((error) => ({ path: error.loc, message: error.msg })));
   show(
     showMessage(message),
     message.status === "error" ? "The tool answered with an error." : "The tool has answered.",
@@ -53,7 +54,7 @@ async function work(args, words, cancel, act) {
   running = cancel;
   it("state").textContent = words;
   it("answer").replaceChildren();
-  args.showErrors([]);
+  showErrors(args, []);
   for (const id of ["send", "check", "background"]) it(id).disabled = true;
   it("cancel").hidden = false;
   try {
@@ -69,7 +70,7 @@ async function work(args, words, cancel, act) {
 
 /** Call the tool, and show what comes of it piece by piece. */
 export function call(args) {
-  const body = args.makeCall();
+  const body = makeCall(args);
   if (body === null) return;
   const stop = new AbortController();
   work(
@@ -87,7 +88,7 @@ export function call(args) {
 
 /** Ask what would run, without running it. */
 export function check(args) {
-  const body = args.makeCall();
+  const body = makeCall(args);
   if (body === null) return;
   const stop = new AbortController();
   work(
@@ -99,7 +100,7 @@ export function check(args) {
       if (!("would_run" in found)) return showAnswer(args, found);
       show(showCheck(found), found.would_run ? "It would run." : "It would not run.");
       const errors = found.message?.response_metadata?.error?.errors ?? [];
-      args.showErrors(errors.map((error) => ({ path: error.loc, message: error.msg })));
+      showErrors(args, errors.map((error) => ({ path: error.loc, message: error.msg })));
       return undefined;
     },
   );
@@ -129,7 +130,7 @@ async function follow(args, id) {
 
 /** Run the tool as a job, and follow it to its end. */
 export function runAsJob(args) {
-  const body = args.makeCall();
+  const body = makeCall(args);
   if (body === null) return;
   let id = null;
   const cancel = async () => {

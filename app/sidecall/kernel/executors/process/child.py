@@ -10,6 +10,7 @@ import struct
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from contextvars import Context
 from typing import Any, NamedTuple
 
 from sidecall.kernel.concurrency.pools import RESULTS
@@ -18,8 +19,9 @@ from sidecall.kernel.json_data.to_json import to_plain
 # How long the text is, and how long the JSON. The JSON comes last: where a process dies while it answers, what comes
 # after can never complete a message.
 _LENGTHS = struct.Struct("!II")
-# Bytes to ask a socket for at once.
+# Bytes to ask a socket for at once. Above the usual ones, the system gives the memory anew each time and takes it back.
 CHUNK = 262_144
+_USUAL = 65_536
 # Bytes of a message above which reading must not block other work.
 LARGE = 262_144
 # What the text is called in the content that it is taken from. Most tools return one and some are long: as UTF-8 it
@@ -133,6 +135,102 @@ class ProcessDied(Exception):
         self.has_begun = has_begun
 
 
+class Incoming:
+    """Reads what a process sends; between calls its socket stays registered with the event loop.
+
+    Nothing is read while nobody waits, so that a process that sends on is held up.
+    """
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._frames = Frames()
+        # What has come and was not looked at yet.
+        self._messages = deque[bytes | bytearray]()
+        self._waiter: asyncio.Future[None] | None = None
+        # That which watches the socket, as long as it is read.
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_watched = False
+        self._skims = False
+        # How the process has ended: whether it left a request unread.
+        self._end: bool | None = None
+
+    async def next(self, prepare: Prepare | None) -> bytes | bytearray | None:
+        """Wait for a message; None once there are no more. Where this is cancelled, those that have come are kept."""
+        while not self._messages:
+            if self._end is not None:
+                return None
+            if prepare is not None and self._frames.coming > LARGE:
+                await prepare(self._frames.coming)
+            await self._wait(asyncio.get_running_loop())
+        return self._messages.popleft()
+
+    @property
+    def left_unread(self) -> bool:
+        """Whether the process has ended with a request unread, as the system tells."""
+        return bool(self._end)
+
+    def skim(self) -> None:
+        """Drop from now on what belongs to a large message."""
+        self._skims = True
+
+    async def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        waiter = self._waiter = loop.create_future()
+        if loop is not self._loop or not self._is_watched:
+            self._watch(loop)
+        try:
+            await waiter
+        finally:
+            self._waiter = None
+
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop is not self._loop:
+            self._leave()
+        self._loop, self._is_watched = loop, True
+        # In a context of its own, since it outlives the call.
+        Context().run(loop.add_reader, self._socket, self._read, loop)
+
+    def _leave(self) -> None:
+        """Let the loop of earlier calls forget the socket."""
+        if self._loop is not None and self._is_watched:
+            with suppress(RuntimeError):  # It is closed.
+                self._loop.call_soon_threadsafe(self._loop.remove_reader, self._socket.fileno())
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        if loop is not self._loop:
+            return  # It is about to forget the socket.
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            self._is_watched = False
+            loop.remove_reader(self._socket)
+            return
+        try:
+            piece = self._socket.recv(CHUNK if self._frames.missing > _USUAL else _USUAL)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            # So Linux says that it closed the socket with our request in it.
+            self._end, piece = isinstance(error, ConnectionResetError), b""
+        if not piece:
+            self._end = bool(self._end)
+        elif not (self._skims and self._frames.coming > LARGE):
+            self._messages.extend(self._frames.split(piece))
+        waiter.set_result(None)
+
+    def close(self) -> None:
+        """Close the socket, once the loop has forgotten it, so that it takes no other one of that number for it."""
+        try:
+            loop = self._loop or asyncio.get_running_loop()
+            loop.call_soon_threadsafe(self._close, loop)
+        except RuntimeError:  # There is none, or it is closed.
+            self._socket.close()
+
+    def _close(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._is_watched and self._socket.fileno() >= 0:
+            loop.remove_reader(self._socket)
+        self._is_watched = False
+        self._socket.close()
+
+
 class Child:
     """Sends requests to a process and awaits its answers, on any event loop."""
 
@@ -141,9 +239,9 @@ class Child:
         self.number = number
         self.generation = generation
         self._socket = sock
-        self._frames = Frames()
-        # What has come and was not looked at yet.
-        self._messages = deque[bytes | bytearray]()
+        self._incoming = Incoming(sock)
+        self._state = select.poll()
+        self._state.register(sock, 0)
         self._unsent = greeting
         with suppress(OSError):  # Dead already; the next borrower will find out.
             self._unsent = greeting[sock.send(greeting) :]
@@ -158,11 +256,10 @@ class Child:
         Raises:
             ProcessDied: There will be no answer.
         """
-        loop = asyncio.get_running_loop()
         unsent, self._unsent = self._unsent, b""
-        is_sent = await self._send(loop, unsent + request)
+        is_sent = await self._send(unsent + request)
         while True:
-            kind, subject, content = await self._receive(loop, prepare)
+            kind, subject, content = await self._receive(prepare)
             if kind == "end":
                 code, is_unread = content
                 raise ProcessDied(code, has_begun=is_sent and not is_unread)
@@ -171,71 +268,52 @@ class Child:
             elif subject == call and kind == "answer":
                 return content
             elif subject == call:
-                await self._hear(loop, kind, content, listen, reply)
+                await self._hear(kind, content, listen, reply)
 
-    async def _hear(
-        self, loop: asyncio.AbstractEventLoop, kind: str, content: Any, listen: Listen, reply: MakeReply | None
-    ) -> None:
+    async def _hear(self, kind: str, content: Any, listen: Listen, reply: MakeReply | None) -> None:
         """Pass on the tool's progress, and reply to its questions."""
         if kind != "ask":
             await listen(*content)
         elif reply is not None:
-            await self._send(loop, await reply(content))
+            await self._send(await reply(content))
 
-    async def _send(self, loop: asyncio.AbstractEventLoop, request: bytes) -> bool:
+    async def _send(self, request: bytes) -> bool:
         try:
-            await loop.sock_sendall(self._socket, request)
+            sent = self._socket.send(request)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
         except OSError:  # It is dead then, and what it leaves to be read says why.
+            return False
+        if sent == len(request):
+            return True
+        try:
+            await asyncio.get_running_loop().sock_sendall(self._socket, memoryview(request)[sent:])
+        except OSError:
             return False
         return True
 
-    async def _receive(self, loop: asyncio.AbstractEventLoop, prepare: Prepare | None) -> Message:
-        """Return the next message; where this is cancelled, those that have come are left for later."""
-        while not self._messages:
-            if prepare is not None and self._frames.coming > LARGE:
-                await prepare(self._frames.coming)
-            is_unread = False
-            try:
-                piece = await loop.sock_recv(self._socket, CHUNK)
-            except OSError as error:
-                # So Linux says that it closed the socket with our request in it.
-                piece, is_unread = b"", isinstance(error, ConnectionResetError)
-            if not piece:
-                return Message("end", None, (None, is_unread))
-            self._messages.extend(self._frames.split(piece))
-        message = self._messages.popleft()
+    async def _receive(self, prepare: Prepare | None) -> Message:
+        """Return the next message."""
+        message = await self._incoming.next(prepare)
+        if message is None:
+            return Message("end", None, (None, self._incoming.left_unread))
         # Off the event loop what is large: others would wait until it is read.
         return unpack(message) if len(message) < LARGE else await RESULTS.run(unpack, message)
 
     def has_ended(self) -> bool:
         """Return whether the process has ended."""
-        poll = select.poll()
-        poll.register(self._socket, 0)
-        return bool(poll.poll(0))
+        return bool(self._state.poll(0))
 
     async def wait_until_gone(self, hear: HearCost) -> None:
         """Wait until it has ended and the fork server has reaped it, hearing only what its call has cost."""
-        loop = asyncio.get_running_loop()
-        with suppress(OSError):
-            while True:
-                for message in self._messages:
-                    if len(message) < _LARGEST_COST:
-                        _tell_cost(unpack(message), hear)
-                self._messages.clear()
-                piece = await loop.sock_recv(self._socket, CHUNK)
-                if not piece:
-                    return
-                if self._frames.coming <= LARGE:  # Of one that is large and not complete there is no more to hear.
-                    self._messages.extend(self._frames.split(piece))
+        self._incoming.skim()
+        while (message := await self._incoming.next(None)) is not None:
+            if len(message) < _LARGEST_COST:
+                _tell_cost(unpack(message), hear)
 
     def close(self) -> None:
         """Close the socket that leads to it."""
-        try:
-            # The loop may have to forget the socket first, so that it does not mistake the next one of that number for
-            # it.
-            asyncio.get_running_loop().call_soon(self._socket.close)
-        except RuntimeError:
-            self._socket.close()
+        self._incoming.close()
 
 
 def _tell_cost(message: Message, hear: HearCost) -> None:

@@ -20,13 +20,17 @@ from sidecall.kernel.executors.process.child import describe_end
 from sidecall.kernel.executors.process.descendants import kill_marked, new_mark
 from sidecall.kernel.executors.process.orders import FORK, KILL, ORDER
 from sidecall.kernel.executors.process.output import PrintedLines
-from sidecall.kernel.executors.process.watching import ForkServerWatch, await_end
+from sidecall.kernel.executors.process.watching import ForkServerWatch, StartedProcess, await_end
 
 logger = logging.getLogger("sidecall")
 
 _MAIN = "sidecall.kernel.executors.process.inside.main"
-# The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
-_PROGRAM = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {_MAIN} import main; main(*sys.argv[2:])"
+# The path goes first, since Sidecall itself may lie on a part of it that only this process knows. What is imported
+# stays, so that looking for garbage meanwhile would only take time.
+_PROGRAM = (
+    "import gc, json, sys; gc.disable(); sys.path[:] = json.loads(sys.argv[1]); "
+    f"from {_MAIN} import main; main(*sys.argv[2:])"
+)
 # Seconds that it has for killing its children.
 _PATIENCE = 2.0
 # Signs of life that are read at once.
@@ -34,7 +38,7 @@ _SIGNS = 4096
 
 
 # Starts a command, which gets a descriptor of ours, one to write to, and an environment.
-Launch = Callable[[Sequence[str], int, int, Mapping[str, str] | None], subprocess.Popen[bytes]]
+Launch = Callable[[Sequence[str], int, int, Mapping[str, str] | None], StartedProcess]
 
 
 def launch_plainly(
@@ -56,7 +60,7 @@ class ForkServerProcess:
     """The fork server as the server sees it: started on demand, and restarted when it has died.
 
     Orders do not block. If it gives no sign of life for some seconds after an order it is killed. It is started in a
-    long-lived thread, since a sandbox ends with the thread that started it.
+    thread, since that may take a while.
     """
 
     def __init__(self, tools_of: str, env: Mapping[str, str] | None = None, launch: Launch = launch_plainly) -> None:
@@ -72,7 +76,7 @@ class ForkServerProcess:
         self._env = env
         self._last = 0
         self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: StartedProcess | None = None
         self._printed: PrintedLines | None = None
         self._watch: ForkServerWatch | None = None
         self._given: WeakSet[socket.socket] = WeakSet()  # What leads to the processes that this one makes.
@@ -128,7 +132,7 @@ class ForkServerProcess:
             # Not cancelled when its waiter is.
             await asyncio.shield(asyncio.ensure_future(SERVER.run(self._finish, process)))
 
-    def _finish(self, process: subprocess.Popen[bytes]) -> None:
+    def _finish(self, process: StartedProcess) -> None:
         self._end(process, self._mark)
         if self._printed is not None:
             self._printed.wait()
@@ -152,7 +156,7 @@ class ForkServerProcess:
         return True
 
     def start(self) -> None:
-        """Start it, in a thread that lives as long; a process that no longer responds is removed first.
+        """Start it; a process that no longer responds is removed first.
 
         Raises:
             OSError: It cannot be started.
@@ -179,7 +183,7 @@ class ForkServerProcess:
             control.close()
             self._end(process, mark)
 
-    def _launch_over(self, theirs: socket.socket, mark: int) -> subprocess.Popen[bytes]:
+    def _launch_over(self, theirs: socket.socket, mark: int) -> StartedProcess:
         printed = PrintedLines()
         with theirs, printed:
             handed = theirs.fileno()
@@ -206,7 +210,7 @@ class ForkServerProcess:
         control.close()
 
     @staticmethod
-    def _end(process: subprocess.Popen[bytes], mark: int) -> None:
+    def _end(process: StartedProcess, mark: int) -> None:
         """Make sure that the process and its children are gone, even if it was killed or is slow."""
         process.kill()
         await_end(process)

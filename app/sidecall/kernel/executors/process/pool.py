@@ -70,7 +70,7 @@ class ProcessPool:
         self._generation = 0
         self._closed = False
         self._refusal: Exception | None = None
-        # It starts the fork server, which may take a while, and lives as long; what it does now, if anything.
+        # It starts the fork server, which may take a while; what it does now, if anything.
         self._starter = ThreadPoolExecutor(1, "sidecall-forks")
         self._start: Future[None] | None = None
 

@@ -7,6 +7,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 logger = logging.getLogger("sidecall")
 
@@ -21,12 +22,31 @@ _STARTS_WITHIN = 60
 _SECONDS_TO_END = 2.0
 
 
+class StartedProcess(Protocol):
+    """A process that was started, as `subprocess.Popen` has it."""
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+
+    def poll(self) -> int | None:
+        """Return its exit code; None where it runs, or is not known."""
+
+    def kill(self) -> None:
+        """Kill it."""
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait until it has ended, and return its exit code, if that is known.
+
+        Raises:
+            subprocess.TimeoutExpired: It has not within so many seconds.
+        """
+
+
 class ForkServerWatch:
     """Counts unconfirmed orders of a fork server; a thread reads its signs of life, one byte each."""
 
-    def __init__(
-        self, control: socket.socket, process: subprocess.Popen[bytes], let_go: Callable[[bool], object]
-    ) -> None:
+    def __init__(self, control: socket.socket, process: StartedProcess, let_go: Callable[[bool], object]) -> None:
         """Begin to watch.
 
         Args:
@@ -109,7 +129,7 @@ class ForkServerWatch:
             self._process.wait()
 
 
-def await_end(process: subprocess.Popen[bytes]) -> bool:
+def await_end(process: StartedProcess) -> bool:
     """Wait for a while for the end of a killed process, and return whether it has ended."""
     try:
         process.wait(_SECONDS_TO_END)

@@ -107,7 +107,7 @@ class _Attempt:
         self._given = given
         self._data: Any = given
         self._notes = Notes()
-        self._verdict = Reading()
+        self._verdict: Reading  # once it has run
 
     def run(self, reading: Reading) -> bool:
         """Repair what is possible, and return whether the arguments fit then."""
@@ -158,16 +158,17 @@ class _Attempt:
         errors = list(notes.errors)
         if not self._verdict.fits:
             errors += self._explain()
-        for error in errors:
-            error["loc"] = [*where, *error["loc"]]
+        if where:
+            for error in errors:
+                error["loc"] = [*where, *error["loc"]]
         raise InvalidArguments(errors, partial(self._judge.find_fault, self._given)) from None
 
     def _explain(self) -> list[FieldError]:
         entries = self._judge.explain(self._verdict, self._data)
-        nulls = self._notes.nulls
-        # A null is to blame for being null, not for being left out.
-        blamed = [nulls.get(tuple(it["loc"]), it) if it["type"] == "missing" else it for it in entries]
-        return [*self._name_renamed(blamed), *blamed]
+        if nulls := self._notes.nulls:
+            # A null is to blame for being null, not for being left out.
+            entries = [nulls.get(tuple(it["loc"]), it) if it["type"] == "missing" else it for it in entries]
+        return [*self._name_renamed(entries), *entries] if self._notes.renamed else entries
 
     def _name_renamed(self, entries: Sequence[FieldError]) -> list[FieldError]:
         """List the places of invalid values that were sent under a name in another spelling."""

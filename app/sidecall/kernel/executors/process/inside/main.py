@@ -39,9 +39,9 @@ def main(control: str, mark: str, tools_of: str) -> None:
     faulthandler.enable()
     leave_no_core()
     loaded = load_tools_of(tools_of)
-    # The present pages are shared with all children until they are written.
-    gc.collect()
+    # The present pages are shared with all children until they are written. Of garbage there is next to none.
     gc.freeze()
+    gc.enable()
     sock = socket.socket(fileno=int(control))
     MainForkServer(sock, partial(begin, loaded), int(mark), partial(load, loaded)).run()
     os._exit(0)

@@ -6,21 +6,23 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import (
+    Acceptance,
+    CallCompletion,
+    CallDecision,
+    ClaimedCall,
+    LostCall,
+    measure_queue,
+)
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import (
-    Acceptance,
-    CallCompletion,
-    CallDecision,
     CallEntry,
     CallFilter,
-    CallKey,
     CallPage,
-    ClaimedCall,
-    LostCall,
     measure_ms,
-    measure_queue,
     to_datetime,
 )
 

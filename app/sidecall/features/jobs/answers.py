@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.errors import NotRepeatable
 from sidecall.features.calls.past_calls import find_sent
-from sidecall.features.calls.stores import AcceptedCall
 from sidecall.features.jobs.completion import may_repeat
+from sidecall.features.jobs.errors import NotRepeatable
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
+from sidecall.features.jobs.records import CallCompletion
+from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.authoring.inprocess import new_call_id
@@ -23,7 +24,7 @@ from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
-from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later
@@ -66,17 +67,21 @@ async def answer_remembered(
         form, callback_url, is_async = sent.dialect, sent.callback_url, is_async or goes_on_alone(sent)
     if callback_url is not None:
         parts.receivers.find(callback_url)
-    if _has_to_be_admitted(parts, request, tool):
+    is_counted = parts.pipeline.gate.counts(tool)
+    if is_counted or _has_to_be_admitted(parts, request, tool):
         await _admit(parts, request, tool)
     how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
     submitted = await parts.jobs.submit(request, how)
+    headers = _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
     if isinstance(submitted, AcceptedCall) and submitted.end is not None:
         _raise_problem(submitted.end.message, how, submitted)
-        return _write_end(submitted.end, form, _make_headers(parts, submitted, request, tool, preferences))
-    waiting = _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
-    entry = await context.while_present(waiting)
+        return _write_end(submitted.end, form, headers)
+    entry = entry_of(submitted)
+    if preferences.wait or not is_async:
+        waiting = _wait(parts, submitted, entry, preferences, request.deadline, is_async=is_async)
+        entry = await context.while_present(waiting)
     _raise_problem(entry.message, how, submitted)
-    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
+    return await write_entry(parts, entry, form, headers, tool)
 
 
 async def accept_call(
@@ -91,9 +96,10 @@ async def accept_call(
     await _admit(parts, request, tool)
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
-    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=is_async)
+    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.deadline, is_async=is_async)
     _raise_problem(entry.message, how, submitted)
-    return entry, _make_headers(parts, submitted, request, tool, preferences)
+    is_counted = parts.pipeline.gate.counts(tool)
+    return entry, _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
 
 
 def _choose_how(
@@ -148,8 +154,10 @@ async def answer_replay(
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _admit(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry = await _wait(parts, submitted, preferences, request.deadline, is_async=True)
-    return await write_entry(parts, entry, form, _make_headers(parts, submitted, request, tool, preferences))
+    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.deadline, is_async=True)
+    is_counted = parts.pipeline.gate.counts(tool)
+    headers = _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
+    return await write_entry(parts, entry, form, headers, tool)
 
 
 def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
@@ -162,9 +170,8 @@ def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Subm
 
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
-    """Return whether admission may wait or refuse; most calls are spared a coroutine that does nothing."""
-    gate = parts.pipeline.gate
-    return bool(tool.injections) or request.pinned is not None or gate.has_checks or gate.counts(tool)
+    """Return whether admission of a call that is not counted may wait or refuse; most calls are spared a coroutine."""
+    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.has_checks
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -183,10 +190,15 @@ async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
 
 
 async def _wait(
-    parts: Parts, submitted: Submitted, preferences: Preferences, deadline: Deadline | None, *, is_async: bool
+    parts: Parts,
+    submitted: Submitted,
+    entry: CallEntry,
+    preferences: Preferences,
+    deadline: Deadline | None,
+    *,
+    is_async: bool,
 ) -> CallEntry:
     seconds = preferences.wait if preferences.wait is not None else (0.0 if is_async else None)
-    entry = entry_of(submitted)
     if deadline is not None and (entry is submitted or entry.status != "running"):
         # A call of this request has ended by then, with the reason.
         seconds = deadline.left if seconds is None else min(seconds, deadline.left)
@@ -195,10 +207,10 @@ async def _wait(
 
 
 def _make_headers(
-    parts: Parts, submitted: Submitted, request: CallRequest, tool: CompiledTool, preferences: Preferences
+    parts: Parts, submitted: Submitted, request: CallRequest, preferences: Preferences, *, is_counted: bool
 ) -> dict[str, str]:
     headers = preferences.applied
-    if parts.pipeline.gate.counts(tool):
+    if is_counted:
         headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
     if isinstance(submitted, CallEntry):
         headers["Idempotency-Replayed"] = "true"
@@ -228,8 +240,10 @@ def _add_cache_status(message: ToolMessage, headers: dict[str, str]) -> dict[str
     return {} if cached is None or "Idempotency-Replayed" in headers else cache_headers(cached)
 
 
-async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str]) -> Reply:
-    """Write the answer of an ended call, or the entry of another one."""
+async def write_entry(
+    parts: Parts, entry: CallEntry, form: DialectName, headers: dict[str, str], tool: CompiledTool
+) -> Reply:
+    """Write the answer of an ended call, or the entry of another one, with the present tags of its tool."""
     if entry.message is not None:
         told = _add_cache_status(entry.message, headers) | _writing.name_failure(entry.message, form)
         return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
@@ -237,10 +251,15 @@ async def write_entry(parts: Parts, entry: CallEntry, form: DialectName, headers
         approval = (await parts.approvals.get(entry.approval_id)).approval
         return Reply(to_json(approval), 202, {**headers, "Location": f"/approvals/{approval.id}"})
     return Reply(
-        show_entry(parts.add_tags(entry), form),
+        show_entry(entry if entry.tags is not None else add_tags(entry, tool), form),
         202,
         {**headers, "Location": f"/tool_calls/{entry.id}", "Retry-After": _ASK_AFTER},
     )
+
+
+def add_tags(entry: CallEntry, tool: CompiledTool) -> CallEntry:
+    """Add the present tags of its tool to a call."""
+    return entry.model_copy(update={"tags": tuple(tool.options.tags)})
 
 
 def show_entry(entry: CallEntry, form: DialectName = "langchain") -> bytes:

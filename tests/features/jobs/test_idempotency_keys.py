@@ -1,8 +1,8 @@
 """A call is known again by a key that stays the same from one version to the next."""
 
+from sidecall.features.jobs.idempotency_keys import CallKey, make_key
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.ports.call_entry import CallKey, make_key
 
 
 def test_a_key_is_what_it_was_when_it_was_kept() -> None:

@@ -7,27 +7,21 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.errors import KeyReused, OutcomeUnknown, UnknownCall
-from sidecall.features.calls.sql_retention import CallBounds, KeptCalls
-from sidecall.features.calls.stores import AcceptedCall, EndedCalls
+from sidecall.features.jobs.errors import KeyReused, UnknownCall
+from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
+from sidecall.features.jobs.sql_retention import CallBounds, KeptCalls
+from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.core.cost import to_number
-from sidecall.kernel.core.errors import CallRejected, ToolFailure
-from sidecall.kernel.core.messages import ToolCall, ToolMessage, read_stored
-from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.messages import read_stored
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
-from sidecall.kernel.ports.approvals.approval import REFUSED, ApprovalRecord
 from sidecall.kernel.ports.call_entry import (
-    Acceptance,
-    CallCompletion,
-    CallDecision,
     CallEntry,
     CallFilter,
-    CallKey,
     CallPage,
     measure_ms,
-    measure_queue,
     to_datetime,
 )
 from sidecall.storage.database import LONG_READS, Database, Row, read_page
@@ -261,19 +255,3 @@ def _measure(text: str) -> int:
 
 def _read(text: str | None) -> Any:
     return None if text is None else from_json(text)
-
-
-MakeAnswer = Callable[[ToolFailure, ToolCall], ToolMessage]
-
-
-def answer_lost(record: ApprovalRecord, make_answer: MakeAnswer) -> ToolMessage:
-    """Make the answer of such a call."""
-    approval = record.approval
-    is_refused = approval.status in REFUSED and not record.tells_tool
-    failure = CallRejected(approval.reason) if is_refused else OutcomeUnknown()
-    # The shown call lacks its item, which an answer repeats.
-    sent = approval.tool_call if record.call is None else record.call.tool_call
-    message = make_answer(failure, sent).model_copy(update={} if record.call is None else {"id": record.call.id})
-    if sent.item is not None:
-        settle_item(message, sent, approved=approval.status == "approved")
-    return message

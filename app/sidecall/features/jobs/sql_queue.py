@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sidecall.features.calls.sql_retention import GRACE
-from sidecall.features.calls.sql_store import ATTEMPT, to_entry
+from sidecall.features.jobs.records import CallCompletion, ClaimedCall, LostCall
+from sidecall.features.jobs.sql_retention import GRACE
+from sidecall.features.jobs.sql_store import ATTEMPT, to_entry
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.call_entry import CallCompletion, CallEntry, ClaimedCall, LostCall
+from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database, Row
 
 # How many queued calls are listed, of each caller and in all; and for how many seconds, or multiples of the time it
