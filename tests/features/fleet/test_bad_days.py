@@ -15,7 +15,7 @@ import pytest
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus
-from sidecall.kernel.executors.process.child import Message
+from sidecall.kernel.executors.process.child import Message, pack
 from tests.features.fleet.fleet_tools import TOOLS
 from tests.kit.fleets import KEY, Fleet, call, is_available, wait_for
 from tests.kit.nats import Broker, running_broker
@@ -194,6 +194,15 @@ async def _say_as_another(fake: FakeWorker, gateway: str, job: str, number: int)
     await other.bus.close()
 
 
+async def test_a_message_that_cannot_be_read_holds_up_no_other(server: Server, fake: FakeWorker) -> None:
+    """Although they cross together."""
+    for wrong in (b"\0\0\0\0\0\0\0\3[1]", b"\0\0\0\0\0\0\0\0", pack("claim", "of what?", {})):
+        fake.bus.send_packed(fake.server, wrong)
+    fake.bus.send(fake.server, "claim", "what follows", {"n": 0})
+    await fake.wait_for("gone", "what follows")
+    assert server.log.count("a message of the fleet cannot be read") == 3
+
+
 async def test_a_worker_that_takes_calls_and_never_begins_is_given_no_more(
     fleet: Fleet, server: Server, fake: FakeWorker
 ) -> None:
@@ -215,7 +224,7 @@ async def test_a_worker_that_takes_calls_and_never_begins_is_given_no_more(
             await client.post(f"{server.url}/tool_calls/{jobs[4]}/cancel")
         assert {(await _read(server, job))["status"] for job in jobs[:4]} == {"outcome_unknown"}
         honest = await asyncio.to_thread(fleet.work, "nobody")
-        await asyncio.to_thread(wait_for, lambda: server.metrics()['sidecall_fleet_workers{queue="nobody"}'] == 2)
+        await asyncio.to_thread(wait_for, lambda: call(server, "unserved").status_code == 200)
         answers = [await asyncio.to_thread(call, server, "unserved") for _ in range(3)]
         assert [it.json()["content"] for it in answers] == ["unreachable"] * 3
         assert {said.subject for _, said in fake.heard if said.kind == "grant"} == set(jobs[:4])
