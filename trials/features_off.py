@@ -2,7 +2,7 @@
 
 What needs the feature is off as well. With `--suites` tests run without it, too: the kernel's of HTTP, REST and the
 pipeline, and those of the three features that have most to do with it. Names of features choose some. With `--record`
-the rows are written into bench/results/features.md.
+the rows are written into bench/results/features.md, where others stay.
 """
 
 import os
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -42,6 +42,7 @@ features that have most to do with it. Tests that ask for what is off are skippe
 # Of the kernel, those that a feature could change.
 _KERNEL = ("tests/kernel/http", "tests/kernel/rest", "tests/kernel/pipeline")
 _NEIGHBORS = 3
+NOT_RUN = "not run"
 # What the calls of any feature's tools pass.
 _MET_BY_ALL = ("approvals", "mcp_server", "calls")
 _IMPORT = re.compile(r"^ *from sidecall\.features\.(\w+)", re.MULTILINE)
@@ -104,6 +105,16 @@ def run_suites(off: frozenset[str]) -> str:
     return ", ".join(_SUMMARY.findall(said)) + failed
 
 
+def record(rows: Iterable[tuple[str, str, str]]) -> None:
+    """Write rows into the page; tests that were not run now stay as they were recorded."""
+    page = ROOT / "bench/results/features.md"
+    before = [line.strip("| \n").split(" | ") for line in page.read_text().splitlines() if line.startswith("| `")]
+    known = {off: (served, *(tested or (NOT_RUN,))) for off, served, *tested in before}
+    for off, served, tested in rows:
+        known[off] = (served, known[off][1] if tested == NOT_RUN and off in known else tested)
+    page.write_text(_HEAD + "".join(f"| {off} | {served} | {tested} |\n" for off, (served, tested) in known.items()))
+
+
 def main() -> None:
     """Try all, print a row of each, and record them if that is wanted."""
     asked = set(sys.argv[1:])
@@ -113,12 +124,12 @@ def main() -> None:
             continue
         with TemporaryDirectory() as folder:
             served = try_without(off, Path(folder))
-        tested = run_suites(off) if "--suites" in asked else "not run"
+        tested = run_suites(off) if "--suites" in asked else NOT_RUN
         is_well = is_well and served == "yes" and "`" not in tested
-        rows.append(f"| {', '.join(f'`{name}`' for name in sorted(off))} | {served} | {tested} |\n")
-        print(rows[-1], end="", flush=True)
+        rows.append((", ".join(f"`{name}`" for name in sorted(off)), served, tested))
+        print(*rows[-1], sep=" | ", flush=True)
     if "--record" in asked:
-        (ROOT / "bench/results/features.md").write_text(_HEAD + "".join(rows))
+        record(rows)
     if not is_well:
         sys.exit(1)
 

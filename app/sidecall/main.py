@@ -37,7 +37,7 @@ from sidecall.features.jobs.answers import answer_remembered
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.ledger.opening import NO_WRITERS, Writers
+from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
 from sidecall.features.mcp_server.late import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts

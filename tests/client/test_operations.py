@@ -18,8 +18,8 @@ from sidecall.client import (
     ToolAnswer,
 )
 from sidecall.client.connection import make_operations
+from sidecall.client.durable_calls import read_verdict
 from sidecall.client.operations import id_of
-from sidecall.client.remembered import read_verdict
 from sidecall.client.steps import Walk
 from tests.client.conftest import OpenApp, OpenTwin
 from tests.client.desk import double, find, recall, refund, sleep

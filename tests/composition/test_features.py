@@ -8,7 +8,7 @@ from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.feature import FailurePlace, Place
-from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.composition.conftest import Install

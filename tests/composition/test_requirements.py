@@ -13,7 +13,7 @@ from sidecall.composition.features import FeatureUnfit, load_features
 from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.composition.requirements import find_dependent, make_requirements
 from sidecall.feature import Feature
-from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.kernel.core.injection import Source
 from sidecall.kernel.core.options import ExecutorName, ToolOptions
 from sidecall.kernel.core.requirements import (

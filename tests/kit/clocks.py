@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.ledger import opening, sql_ledger
+from sidecall.features.ledger import open_ledger, sql_ledger
 from tests.kit.ledgers import Clock
 
 
@@ -17,6 +17,6 @@ def approval_clock() -> Iterator[Clock]:
     """Give the clock of approvals for applications made from now on, in memory and in SQLite."""
     clock = Clock(time.time())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "MemoryApprovals", partial(MemoryApprovals, clock=clock))
+        patch.setattr(open_ledger, "MemoryApprovals", partial(MemoryApprovals, clock=clock))
         patch.setattr(sql_ledger, "time", SimpleNamespace(time=clock, monotonic=time.monotonic))
         yield clock

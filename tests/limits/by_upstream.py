@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
-from sidecall.features.mcp_client.entries import UpstreamEntry
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.sdk.processes import ErrorOutput
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.clients import MakeClient

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 import uvicorn
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from sidecall.kernel.http.context import LET_BE, DisconnectListener
 from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -166,3 +168,74 @@ async def test_uvicorn_has_what_an_exchange_relies_on() -> None:
     await server.get(POST + b"body")
 
     assert found == [True] * len(_OF_A_CYCLE)
+
+
+class Watching(Server):
+    """Take a while for each request, and hear of clients that leave."""
+
+    def __init__(self, *, until_end: bool = True) -> None:
+        super().__init__()
+        self.until_end = until_end
+        self.watched: list[bool] = []
+        self.gone: list[str] = []
+
+    async def app(self, _scope: Scope, receive: Receive, _send: Send) -> None:
+        """Serve one request."""
+        exchange = receive.__self__  # type: ignore[attr-defined]
+        assert isinstance(exchange, DirectResponse)
+        self.taken.append(exchange.take_body())
+        self.watched += [exchange.watch(lambda: self.gone.append("gone")) for _ in range(2)]
+        if not self.until_end:
+            exchange.watch(None)
+        await asyncio.Event().wait()
+
+    async def lose(self, *pieces: bytes) -> None:
+        """Have a client send these, and hang up."""
+        await self.get(*pieces)
+        self.connection.connection_lost(None)
+        for task in self.shared.tasks:
+            task.cancel()
+        await asyncio.gather(*self.shared.tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize(
+    ("until_end", "pieces", "watched", "gone"),
+    [
+        pytest.param(True, [POST + b"body"], [True, False], ["gone"], id="once, for one who asks"),
+        pytest.param(False, [POST + b"body"], [True, False], [], id="nobody asks any more"),
+        pytest.param(True, [POST + b"bo"], [False, False], [], id="a body that has not come yet"),
+    ],
+)
+async def test_the_leave_of_a_client_is_told(
+    until_end: bool, pieces: list[bytes], watched: list[bool], gone: list[str]
+) -> None:
+    """Without a task that waits for it; where more of the request is to come, it has to be received."""
+    server = Watching(until_end=until_end)
+
+    await server.lose(*pieces)
+
+    assert (server.watched, server.gone) == (watched, gone)
+
+
+async def test_a_slow_call_has_no_task_beside_its_own() -> None:
+    """What listens for its client is the connection."""
+    seen: list[object] = []
+
+    class Slow(Server):
+        async def app(self, _scope: Scope, receive: Receive, _send: Send) -> None:
+            """Serve one request."""
+            receive.__self__.take_body()  # type: ignore[attr-defined]
+            try:
+                await DisconnectListener(receive).over(asyncio.sleep(60))
+            except ClientDisconnect as error:
+                seen.append(type(error))
+
+    server = Slow()
+    before = len(asyncio.all_tasks())
+    await server.get(POST + b"body")
+    await asyncio.sleep(2 * LET_BE)
+    during = len(asyncio.all_tasks())
+    server.connection.connection_lost(None)
+    await asyncio.gather(*server.shared.tasks)
+
+    assert (during - before, seen) == (1, [ClientDisconnect])

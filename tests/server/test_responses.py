@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
 from sidecall.server.reading import RequestRoom
+from sidecall.server.responses import Signal
 from tests.kit.asgi import Wire
 
 GET = b"GET / HTTP/1.1\r\nHost: sidecall\r\n\r\n"
@@ -288,3 +290,38 @@ async def test_a_client_that_does_not_read_is_waited_for() -> None:
     pieces = await client.send(b"")
 
     assert (before, pieces) == ([], [HEAD + b"\r\n{}"])
+
+
+async def test_a_signal_wakes_all_who_wait() -> None:
+    """Also where one has stopped waiting, and where it is cleared at once; who comes then waits for the next."""
+    signal = Signal()
+    waiting = [asyncio.ensure_future(signal.wait()) for _ in range(3)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    await asyncio.sleep(0)
+
+    signal.set()
+    await signal.wait()
+    signal.clear()
+    late = asyncio.ensure_future(signal.wait())
+    woken = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert [type(it) for it in woken] == [asyncio.CancelledError, type(None), type(None)]
+    assert not late.done()
+    signal.set()
+    await late
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_a_signal_tells_with_each_set(is_set: bool) -> None:
+    """One that is set again has news again."""
+    told: list[str] = []
+    signal = Signal()
+    if is_set:
+        signal.set()
+    signal.tell = partial(told.append, "set")
+
+    signal.set()
+    signal.set()
+
+    assert told == ["set", "set"]

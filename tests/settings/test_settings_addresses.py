@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.credentials.oauth.providers import read_providers
-from sidecall.features.mcp_client.entries import read_entries
+from sidecall.features.mcp_client.mcp_json import read_entries
 from sidecall.features.openapi_import.documents import NamedDocument
 from sidecall.features.openapi_import.services import read_services
 from sidecall.kernel.core.errors import SidecallError

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.jobs.completion import end_cancelled
 from sidecall.features.jobs.records import Acceptance, CallDecision
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.features.jobs.state_machine import end_cancelled
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

@@ -9,8 +9,8 @@ import pytest
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion
+from sidecall.features.jobs.retention import CallBounds
 from sidecall.features.jobs.sql_queue import SqlCallQueue
-from sidecall.features.jobs.sql_retention import CallBounds
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.webhooks.queue import SqlCallbacks
 from sidecall.kernel.core.context import Caller

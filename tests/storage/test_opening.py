@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.ledger.ledger import LedgerBounds
-from sidecall.features.ledger.opening import open_ledger, sqlite_path
+from sidecall.features.ledger.open_ledger import open_ledger, sqlite_path
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.pipeline.format import refuse

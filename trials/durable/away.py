@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import uvloop
 
-from sidecall.features.ledger.opening import sqlite_path
+from sidecall.features.ledger.open_ledger import sqlite_path
 from tests.kit.processes import find_writers
 from tests.kit.servers import Server
 from trials.durable.clients import Clients, Sent

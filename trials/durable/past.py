@@ -17,7 +17,7 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.rollups import SummaryPart
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.ledger.opening import open_history
+from sidecall.features.ledger.open_ledger import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.call_entry import CallFilter

@@ -31,7 +31,7 @@ from sidecall.terminal.options import Toolkits, Tools, explain_emptiness, load_r
 
 if TYPE_CHECKING:
     from sidecall.features.contract import cli as _contract
-    from sidecall.features.mcp_client import entries as _entries
+    from sidecall.features.mcp_client import mcp_json as _entries
     from sidecall.features.openapi_import import services as _services
     from sidecall.features.sandbox import bubblewrap as _bubblewrap
     from sidecall.features.toolsets import toolsets as _toolsets
@@ -39,7 +39,7 @@ else:
     _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
     _contract = Later("sidecall.features.contract.cli")
     _toolsets = Later("sidecall.features.toolsets.toolsets")
-    _entries = Later("sidecall.features.mcp_client.entries")
+    _entries = Later("sidecall.features.mcp_client.mcp_json")
     _services = Later("sidecall.features.openapi_import.services")
 
 

@@ -6,7 +6,7 @@ import stat
 import sys
 from pathlib import Path
 
-from sidecall.features.ledger.opening import IN_MEMORY, sqlite_path
+from sidecall.features.ledger.open_ledger import IN_MEMORY, sqlite_path
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
 from sidecall.storage.sqlite.database import try_file

@@ -22,7 +22,7 @@ from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, list_tables, load_features
 from sidecall.composition.lifespan import read_patience
-from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, list_files
+from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.writer import exit_now, log_last
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError

@@ -12,10 +12,10 @@ import httpx
 
 from sidecall.client.answers import CallApproval, CallEvent, CallState, PersonVerdict, ToolAnswer
 from sidecall.client.connection import ClientOptions, arrange, make_operations, make_transport, prepare_request
+from sidecall.client.durable_calls import comes_as_events
 from sidecall.client.model_output import Turn, find_final, read_turn, run_turn
 from sidecall.client.operations import Operations, name_call
 from sidecall.client.options import CallOptions, ToolFilters
-from sidecall.client.remembered import comes_as_events
 from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 from sidecall.client.streams import follow_job, stream_batch
 

@@ -10,8 +10,8 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Command, Send, interrupt
 
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
+from sidecall.client.durable_calls import read_verdict
 from sidecall.client.failures import ApprovalNeeded, Conflicting, NotAllowed, RequestUnfit
-from sidecall.client.remembered import read_verdict
 from sidecall.client.runs import is_shown
 
 # Where LangGraph keeps what interrupts were answered with, in the config of a task. It has no public name for these.

@@ -14,20 +14,7 @@ import httpx
 
 from sidecall.client.accumulator import make_plain, write_body
 from sidecall.client.answers import CallApproval, CallState, ToolAnswer
-from sidecall.client.failures import ApprovalNeeded, NotThere, UnknownAnswer
-from sidecall.client.options import (
-    OF_CALLS,
-    OF_JOBS,
-    OF_PREVIEWS,
-    OF_STREAMS,
-    CallOptions,
-    ToolFilters,
-    beside,
-    check_filters,
-    limit_time,
-    require_options,
-)
-from sidecall.client.remembered import (
+from sidecall.client.durable_calls import (
     JSON_BODY,
     Remembered,
     escape,
@@ -40,6 +27,19 @@ from sidecall.client.remembered import (
     is_state,
     is_tool,
     read_answer,
+)
+from sidecall.client.failures import ApprovalNeeded, NotThere, UnknownAnswer
+from sidecall.client.options import (
+    OF_CALLS,
+    OF_JOBS,
+    OF_PREVIEWS,
+    OF_STREAMS,
+    CallOptions,
+    ToolFilters,
+    beside,
+    check_filters,
+    limit_time,
+    require_options,
 )
 from sidecall.client.steps import Sending, Steps
 from sidecall.client.streams import pass_progress, stream_call

@@ -13,8 +13,8 @@ from sidecall.client.answers import CallApproval, PartialAnswer, PersonVerdict, 
 from sidecall.client.asynchronous import AsyncSidecall
 from sidecall.client.blocking import Sidecall
 from sidecall.client.blocks import MediaBlock, read_blocks
+from sidecall.client.durable_calls import read_verdict
 from sidecall.client.options import ToolFilters
-from sidecall.client.remembered import read_verdict
 from sidecall.client.remote import RemoteTool, ToolOptions
 from sidecall.client.runs import PersonWord, RunOptions, check_run_options, leaves_approvals, read_run
 

@@ -21,9 +21,9 @@ from sidecall.client.answers import (
     ToolAnswer,
     read_event,
 )
+from sidecall.client.durable_calls import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
 from sidecall.client.options import OF_MANY, OF_STREAMS, CallOptions, HearProgress, beside, limit_time, require_options
-from sidecall.client.remembered import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.steps import Asking, Giving, Pausing, Persistence, Sending, Steps, Taking, Walk, send
 
 _EVENTS = {"Accept": "text/event-stream"}

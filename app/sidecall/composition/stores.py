@@ -16,9 +16,16 @@ from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.retention import CallBounds
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
-from sidecall.features.ledger.opening import IN_MEMORY, NO_WRITERS, Writers, open_file_store, open_history, open_ledger
+from sidecall.features.ledger.open_ledger import (
+    IN_MEMORY,
+    NO_WRITERS,
+    Writers,
+    open_file_store,
+    open_history,
+    open_ledger,
+)
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction

@@ -6,15 +6,51 @@ length (a stream's, a 304's) is sent at once, and unusual responses are sent by 
 
 import asyncio
 from asyncio import BaseProtocol, Protocol, Transport
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
+
+
+class Signal:
+    """An event as asyncio's, which takes up room only while somebody waits for it: there are several per request.
+
+    What is to be told at once is called with each `set`.
+    """
+
+    is_set = False
+    tell: Callable[[], None] | None = None
+    _waiting: tuple[asyncio.Future[None], ...] = ()
+
+    def set(self) -> None:
+        """Set the event, and wake all who wait."""
+        self.is_set = True
+        for waiting in self._waiting:
+            settle(waiting)
+        if self.tell is not None:
+            self.tell()
+
+    def clear(self) -> None:
+        """Reset the event."""
+        self.is_set = False
+
+    async def wait(self) -> None:
+        """Wait for the event."""
+        if self.is_set:
+            return
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting = (*self._waiting, waiting)
+        try:
+            await waiting
+        finally:
+            self._waiting = tuple(it for it in self._waiting if it is not waiting)
 
 
 class Flow(FlowControl):
@@ -26,7 +62,12 @@ class Flow(FlowControl):
     is_held = False
 
     def __init__(self, transport: Transport, backlog: Backlog) -> None:
-        super().__init__(transport)
+        # As uvicorn's own, but for its event, most of which is for those who wait.
+        self._transport = transport
+        self.read_paused = self.write_paused = False
+        writable = Signal()
+        writable.set()
+        self._is_writable_event = cast("asyncio.Event", writable)
         self._backlog = backlog
         self.size = 0
 
@@ -85,42 +126,13 @@ _LINES = 256
 _LARGE = 256 * 1024
 
 
-class Arrival:
-    """An event for the arrival of more of a request; the asyncio Event is only made for a waiter.
-
-    Most requests arrive whole and need none.
-    """
-
-    is_here = False
-    _event: asyncio.Event | None = None
-
-    def set(self) -> None:
-        """Set the event, and wake the waiter."""
-        self.is_here = True
-        if self._event is not None:
-            self._event.set()
-
-    def clear(self) -> None:
-        """Reset the event."""
-        self.is_here = False
-        if self._event is not None:
-            self._event.clear()
-
-    async def wait(self) -> None:
-        """Wait for the event."""
-        if not self.is_here:
-            if self._event is None:
-                self._event = asyncio.Event()
-            await self._event.wait()
-
-
 class Cycle(RequestResponseCycle, DirectResponse):
     """A request and its response; the head is held back until the body comes."""
 
     flow: Flow
 
     def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
-        self.arrival = Arrival()
+        self.arrival = Signal()
         super().__init__(
             connection.scope,
             connection.transport,
@@ -138,7 +150,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
 
     async def receive(self) -> Any:
         """Receive an ASGI message; one that has arrived is returned without waiting."""
-        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_here:
+        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_set:
             return await super().receive()
         if self.flow.read_paused:
             self.flow.resume_reading()
@@ -153,7 +165,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
             or self.waiting_for_100_continue
             or self.disconnected
             or self.response_complete
-            or not self.arrival.is_here
+            or not self.arrival.is_set
         ):
             return None
         if self.flow.read_paused:
@@ -161,6 +173,24 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.arrival.clear()
         body, self.body = bytes(self.body), bytearray()
         return body
+
+    def watch(self, gone: Callable[[], None] | None) -> bool:
+        """Call `gone` when the client disconnects; None ends that. Return False if it has to be received."""
+        arrival = self.arrival
+        if gone is None:
+            arrival.tell = None
+            return True
+        if self.more_body or arrival.is_set or arrival.tell is not None:
+            return False
+        if self.flow.read_paused:
+            self.flow.resume_reading()
+        arrival.tell = partial(self._tell, gone)
+        return True
+
+    def _tell(self, gone: Callable[[], None]) -> None:
+        if self.disconnected or self.response_complete:
+            self.arrival.tell = None
+            gone()
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
         """Write a whole answer; return False if it is unusual and must be sent as ASGI messages."""

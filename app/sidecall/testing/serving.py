@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from sidecall.composition.lifespan import read_patience
-from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle

@@ -16,7 +16,7 @@ from sidecall.features.approvals.record import Decision
 from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.ledger.opening import IN_MEMORY
+from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces

@@ -9,7 +9,7 @@ from sidecall.features.history.memory_store import Blocks, HistoryBounds, Memory
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.ledger.opening import open_history
+from sidecall.features.ledger.open_ledger import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.observer import Outcome
 from tests.features.history.past import add, say

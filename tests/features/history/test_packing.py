@@ -18,7 +18,7 @@ from sidecall.features.history.pending_calls import NotedCall, PendingCalls
 from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.rollups import to_milliseconds
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.ledger.opening import open_history
+from sidecall.features.ledger.open_ledger import open_history
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import Caller, CallOrigin
 from sidecall.kernel.core.invocation import CallRequest, new_invocation

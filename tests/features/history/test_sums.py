@@ -13,7 +13,7 @@ from sidecall.features.history.packing import read_end
 from sidecall.features.history.pending_calls import NotedCall
 from sidecall.features.history.rollups import HOUR, SummaryPart, to_milliseconds
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.ledger.opening import open_history
+from sidecall.features.ledger.open_ledger import open_history
 from sidecall.kernel.ports.call_entry import CallFilter, to_datetime
 from sidecall.kernel.ports.observer import Outcome
 from tests.features.history.made import keep, make_blocks, note_at, opened

@@ -16,7 +16,7 @@ from sidecall.features.jobs import jobs, notice_handler, recovery
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
-from sidecall.features.ledger.opening import Writers, open_ledger
+from sidecall.features.ledger.open_ledger import Writers, open_ledger
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.format import refuse

@@ -13,10 +13,11 @@ from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.features.jobs.state_machine import TRANSITIONS
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.record import CallRecord
-from sidecall.kernel.ports.call_entry import OPEN
+from sidecall.kernel.ports.call_entry import OPEN, CallFilter, CallStatus
 from sidecall.storage.sqlite.database import SqliteDatabase
 
 T = TypeVar("T")
@@ -55,6 +56,7 @@ class Ledgers(RuleBasedStateMachine):
         self.known: dict[str, Known] = {}
         self.keys: dict[str, str] = {}
         self.ends = 0
+        self.before: dict[str, CallStatus] = {}
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Carry out a step."""
@@ -206,6 +208,17 @@ class Ledgers(RuleBasedStateMachine):
         own = [call_id for call_id, known in self.known.items() if (known.status, known.owner) == ("running", owner)]
         runs = set(own[::2])
         assert {one.id for one in self.run(self.queue.list_orphans(owner, runs.__contains__))} == set(own) - runs
+
+    @invariant()
+    def changes_as_it_may(self) -> None:
+        """Each status follows from the one before."""
+        after: dict[str, CallStatus] = {
+            entry.id: entry.status for entry in self.run(self.calls.list(CallFilter("default"), 1000)).calls
+        }
+        for call_id in self.before.keys() | after.keys():
+            before, now = self.before.get(call_id), after.get(call_id)
+            assert before == now or now in TRANSITIONS[before]
+        self.before = after
 
     @invariant()
     def is_as_known(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.mcp_client.entries import InvalidMcpServers, UpstreamEntry, read_entries
+from sidecall.features.mcp_client.mcp_json import InvalidMcpServers, UpstreamEntry, read_entries
 
 TIME = {"command": "uvx", "args": ["mcp-server-time"]}
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.tools import make_remote_tool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily
 
-from sidecall.features.telemetry.scraping import Merged, collect_past, write_families
+from sidecall.features.telemetry.prometheus import Merged, collect_past, write_families
 
 
 def say(name: str, value: float, kind: str = "gauge", **labels: str) -> Any:

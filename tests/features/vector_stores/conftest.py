@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.ledger.opening import open_file_store
+from sidecall.features.ledger.open_ledger import open_file_store
 from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from tests.kit.ledgers import KINDS

@@ -12,7 +12,7 @@ import respx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sidecall.features.ledger.opening import open_file_store
+from sidecall.features.ledger.open_ledger import open_file_store
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.passage_search import Weights

@@ -13,7 +13,7 @@ import pytest
 
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
-from sidecall.features.ledger.opening import open_ledger
+from sidecall.features.ledger.open_ledger import open_ledger
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.webhooks import dispatcher as dispatcher
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher

@@ -13,7 +13,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.ledger.ledger import LedgerBounds
-from sidecall.features.ledger.opening import open_ledger
+from sidecall.features.ledger.open_ledger import open_ledger
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.metrics import Metrics
@@ -79,6 +79,7 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         registry=registry,
         pipeline=pipeline,
         approvals=MemoryApprovals(),
+        rules=ledger.rules,
         contents=MemoryContents(),
         listings=Listings(registry),
         bounds=Bounds(1024, 100),

@@ -15,7 +15,7 @@ PUT = "INSERT INTO servers VALUES (?, 0, 0)"
 ALL = "SELECT id FROM servers ORDER BY id"
 
 
-class NotingPen(WriterConnection):
+class NotingConnection(WriterConnection):
     """Writes, and notes whether that is done on the event loop."""
 
     def __init__(self, path: Path | None) -> None:
@@ -32,7 +32,7 @@ class Opened:
     """What writes by a thread, and what is heard of it."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.pen = NotingPen(path)
+        self.pen = NotingConnection(path)
         self.writer = ThreadWriter(self.pen)
         self.heard = asyncio.Queue[Outcomes | None]()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import get_args
+from weakref import ReferenceType, ref
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
@@ -46,8 +47,17 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
-    # Of a call that runs, whose objects are there in any case.
+    # The record while somebody else has it, or while its call runs: kept only where it takes no more memory.
+    unpacked: "ReferenceType[ApprovalRecord] | None" = None
     running: ApprovalRecord | None = None
+
+    def read(self) -> ApprovalRecord:
+        """Return the record."""
+        known = self.running or (None if self.unpacked is None else self.unpacked())
+        if known is None:
+            known = self.packed.unpack()
+            self.unpacked = ref(known)
+        return known
 
     @property
     def has_ended(self) -> bool:
@@ -138,7 +148,7 @@ class MemoryApprovals:
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        return self._entry(approval_id, tenant).packed.unpack()
+        return self._entry(approval_id, tenant).read()
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
@@ -205,7 +215,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
         """
         entry = self._entry(approval_id)
-        return self._change(entry, entry.packed.unpack().decide(decision, by))
+        return self._change(entry, entry.read().decide(decision, by))
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
         """Register a listener for expired calls; decisions of this store are always delivered."""
@@ -218,7 +228,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.packed.unpack().reopen(preview, self._ttl))
+        record = self._change(entry, entry.read().reopen(preview, self._ttl))
         if preview is not None:
             entry.expires = self._clock() + self._ttl
         return record
@@ -230,7 +240,7 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, (entry.running or entry.packed.unpack()).answer(message))
+        record = self._change(entry, entry.read().answer(message))
         now = self._clock()
         if entry.expires < now + _LINGER:
             self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
@@ -243,7 +253,7 @@ class MemoryApprovals:
         elif packed.size > entry.taken:
             raise TooManyApprovals(APPROVALS_FULL)
         entry.packed, entry.status, entry.is_running = packed, record.approval.status, record.is_running
-        entry.running = record if entry.is_running else None
+        entry.unpacked, entry.running = None, record if entry.is_running else None
         return record
 
     def _expire(self, key: str, entry: _Entry) -> None:
@@ -273,7 +283,7 @@ class MemoryApprovals:
         packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
         if packed.size + _BESIDE < entry.taken:
             self._room.take(packed.size + _BESIDE - entry.taken)
-            entry.packed, entry.taken = packed, packed.size + _BESIDE
+            entry.packed, entry.unpacked, entry.taken = packed, None, packed.size + _BESIDE
 
     def _forget_ended(self) -> bool:
         """Delete the oldest ended call; return False if there is none."""

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from pydantic_core import to_json
 from starlette.requests import Request
 
-from sidecall.features.calls.past_calls import list_calls
+from sidecall.features.calls.all_calls import list_calls
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.notice_handler import Sights

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sidecall.features.jobs.completion import end_with
 from sidecall.features.jobs.errors import CallCancelled, CallEnded
 from sidecall.features.jobs.records import end_entry
+from sidecall.features.jobs.state_machine import end_with
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import Invocation, find_progress

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AwareDatetime, BeforeValidator
 from pydantic_core import PydanticCustomError, to_json
 
+from sidecall.features.calls.all_calls import cancel_call, find_call, list_calls
 from sidecall.features.calls.event_stream import EVENTS, LAST, LINES, export_calls, read_last, write_call_events
 from sidecall.features.calls.in_flight import wait_in_flight
-from sidecall.features.calls.past_calls import cancel_call, find_call, list_calls
 from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.features.approvals.stores import ListedApproval
+from sidecall.features.calls.all_calls import list_calls
 from sidecall.features.calls.in_flight import list_in_flight
-from sidecall.features.calls.past_calls import list_calls
 from sidecall.features.history.conversations import (
     EVERYONE,
     ConversationCount,

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sidecall.features.calls.past_calls import find_call
+from sidecall.features.calls.all_calls import find_call
 from sidecall.features.calls.routes import AnswerForm, CallId
 from sidecall.features.jobs.answers import answer_replay
 from sidecall.features.jobs.errors import InvalidReplay

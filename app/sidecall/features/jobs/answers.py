@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from sidecall.features.calls.past_calls import find_sent
-from sidecall.features.jobs.completion import may_repeat
+from sidecall.features.calls.all_calls import find_sent
 from sidecall.features.jobs.errors import NotRepeatable
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
 from sidecall.features.jobs.records import CallCompletion
+from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts

@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
-from sidecall.features.jobs.completion import end_unwanted, may_repeat
-from sidecall.features.jobs.completion_writer import CompletionWriter
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
@@ -18,10 +16,12 @@ from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader,
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
+from sidecall.features.jobs.retention import Retention
 from sidecall.features.jobs.runner import Runner
-from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
+from sidecall.features.jobs.state_machine import CompletionWriter, SuspendedCalls, end_unwanted, may_repeat
+from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submitted, entry_of, show_nothing
-from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls, wait_for_news
+from sidecall.features.jobs.waiters import CompletionWaiters, wait_for_news
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import await_all, outlast
 from sidecall.kernel.core.errors import ToolTimeout
@@ -37,70 +37,6 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, require_conversation
-
-# Seconds between two checks, and between two steps of one.
-_ROUND = 2.0
-_REST = 0.05
-# Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
-_IN_VAIN = 1.0
-_QUIET = 60.0
-
-
-class Retention:
-    """Deletes ended calls of a ledger."""
-
-    def __init__(self, calls: EndedCalls) -> None:
-        self._calls = calls
-        self._turn = asyncio.Lock()
-        self._again_at = self._told_at = 0.0
-        self._loop: asyncio.Task[None] | None = None
-
-    async def open(self) -> None:
-        """Count the calls, and from then on delete those that are too old or too many."""
-        await self._forget()
-        self._loop = asyncio.get_running_loop().create_task(self._go_round())
-
-    async def close(self) -> None:
-        """Forget nothing more."""
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.gather(self._loop, return_exceptions=True)
-            self._loop = None
-
-    async def has_room(self) -> bool:
-        """Return whether there is room for another call, after deleting some if necessary."""
-        if not self._calls.is_full:
-            return True
-        async with self._turn:
-            if self._calls.is_full and time.monotonic() >= self._again_at:
-                await self._calls.forget(1)
-                if self._calls.is_full:
-                    self._refuse()
-        return not self._calls.is_full
-
-    def _refuse(self) -> None:
-        now = time.monotonic()
-        self._again_at = now + _IN_VAIN
-        if now >= self._told_at:
-            self._told_at = now + _QUIET
-            logger.warning("calls that have to be remembered are refused: none of those that are kept may be forgotten")
-
-    async def _go_round(self) -> None:
-        more = False
-        while True:
-            await asyncio.sleep(_REST if more else _ROUND)
-            more = await self._forget()
-
-    async def _forget(self) -> bool:
-        try:
-            async with self._turn:
-                return await self._calls.forget()
-        except StoreUnavailable:
-            return False
-        except Exception:
-            logger.exception("the remembered calls could not be looked through for what is too old")
-            return False
-
 
 logger = logging.getLogger("sidecall")
 

@@ -9,7 +9,7 @@ from sidecall.features.jobs.event_log import EventLog, EventLogs, LoggedEvent
 from sidecall.features.jobs.progress import ProgressLog
 from sidecall.features.jobs.recovery import JobReconciler
 from sidecall.features.jobs.runner import Runner
-from sidecall.features.jobs.suspended import CompletionWaiters, News
+from sidecall.features.jobs.waiters import CompletionWaiters, News
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.heartbeat import Heartbeat

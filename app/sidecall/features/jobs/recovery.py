@@ -7,12 +7,12 @@ import math
 import time
 from collections.abc import Callable
 
-from sidecall.features.jobs.completion import end_cancelled, end_unknown, may_repeat
 from sidecall.features.jobs.records import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.runner import Runner
+from sidecall.features.jobs.state_machine import SuspendedCalls, end_cancelled, end_unknown, may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import JobLimits
-from sidecall.features.jobs.suspended import CompletionWaiters, SuspendedCalls
+from sidecall.features.jobs.waiters import CompletionWaiters
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.record import CallRecord

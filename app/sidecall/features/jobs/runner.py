@@ -5,17 +5,18 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from sidecall.features.jobs.completion import end_cancelled, end_unanswered, end_unknown, end_with, may_repeat
-from sidecall.features.jobs.completion_writer import (
-    Accepted,
-    CallTask,
-    CompletionWriter,
-    RunningCall,
-    Write,
-    answer_sender,
-)
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
+from sidecall.features.jobs.running_call import Accepted, CallTask, RunningCall, answer_sender
+from sidecall.features.jobs.state_machine import (
+    CompletionWriter,
+    Write,
+    end_cancelled,
+    end_unanswered,
+    end_unknown,
+    end_with,
+    may_repeat,
+)
 from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
-from sidecall.features.jobs.sql_retention import CallBounds, KeptCalls
+from sidecall.features.jobs.retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.core.cost import to_number

@@ -9,7 +9,7 @@ from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.stores import AuditTrail, MemoryAudit
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.jobs.progress import ProgressLog
-from sidecall.features.jobs.sql_retention import CallBounds
+from sidecall.features.jobs.retention import CallBounds
 from sidecall.features.jobs.stores import CallQueue, Calls
 from sidecall.features.webhooks.queue import CallbackQueue, SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount

@@ -10,7 +10,6 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanag
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import (
     CallRefused,
     LinkChanges,
@@ -21,6 +20,7 @@ from sidecall.features.mcp_client.link import (
     ServerAbsent,
     UpstreamLink,
 )
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
-from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError, SchemaInferenceError, ToolException
 from sidecall.kernel.core.injection import FromFunction, Secret

@@ -24,11 +24,11 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.mcp_client import connection_supervisor as _tending
-    from sidecall.features.mcp_client import entries as _entries
     from sidecall.features.mcp_client import link as _listed
+    from sidecall.features.mcp_client import mcp_json as _entries
     from sidecall.features.mcp_client import tools as _tools
 else:
-    _entries = Later("sidecall.features.mcp_client.entries")
+    _entries = Later("sidecall.features.mcp_client.mcp_json")
     _tending = Later("sidecall.features.mcp_client.connection_supervisor")
     _tools = Later("sidecall.features.mcp_client.tools")
 

@@ -16,7 +16,7 @@ from sidecall.kernel.lifecycle import METRICS, Counts, Lifecycle
 from sidecall.later import Later
 
 # Loaded with the first scrape, since the Prometheus client is large.
-scraping = Later("sidecall.features.telemetry.scraping")
+scraping = Later("sidecall.features.telemetry.prometheus")
 
 # The label of calls of unknown tools; names from models would be unbounded.
 UNKNOWN = "unknown"

@@ -15,6 +15,7 @@ from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import HEADERS, caller_of
+from sidecall.kernel.http.fast_path import DirectResponse
 
 T = TypeVar("T")
 
@@ -71,12 +72,13 @@ class DisconnectSweep:
 class DisconnectListener:
     """Listens for the client's disconnect while its request is served; the body must have been read."""
 
-    __slots__ = ("_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
+    __slots__ = ("_exchange", "_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
 
     def __init__(self, receive: Receive, sweep: DisconnectSweep | None = None) -> None:
         self._receive = receive
         self._sweep = sweep
         self._listener: asyncio.Task[None] | None = None
+        self._exchange: DirectResponse | None = None
         self._has_begun = self.is_gone = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
@@ -124,22 +126,36 @@ class DisconnectListener:
                 timer.cancel()
             elif self._sweep is not None:
                 self._sweep.discard(self)
-            if self._listener is not None:
-                self._listener.cancel()
+            self._end()
             # A cancelled coroutine keeps its locals, and so this; the request and its answer must not wait for
             # the collector, which seldom comes.
-            self._listener = self._task = None
+            self._task = None
             self._has_begun = False
 
     def start(self) -> None:
-        """Begin to listen, until the work is done."""
-        self._listener = asyncio.ensure_future(self._listen())
+        """Begin to listen, until the work is done; without a task, if the server tells of it."""
+        exchange = getattr(self._receive, "__self__", None)
+        if isinstance(exchange, DirectResponse) and exchange.watch(self._note_end):
+            self._exchange = exchange
+        else:
+            self._listener = asyncio.ensure_future(self._listen())
 
     async def _listen(self) -> None:
         await until_gone(self._receive)
-        self.is_gone = True
-        assert self._task is not None
-        cancel_from_outside(self._task)
+        self._note_end()
+
+    def _note_end(self) -> None:
+        if not self.is_gone and self._task is not None:
+            self.is_gone = True
+            cancel_from_outside(self._task)
+
+    def _end(self) -> None:
+        """Listen no more."""
+        if self._listener is not None:
+            self._listener.cancel()
+        if self._exchange is not None:
+            self._exchange.watch(None)
+        self._listener = self._exchange = None
 
 
 class BareHeaders(Headers):

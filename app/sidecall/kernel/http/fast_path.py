@@ -325,6 +325,13 @@ class DirectResponse:
         """Return the body if it has arrived completely, as `receive` would; else None, and it must be received."""
         return None
 
+    def watch(self, gone: Callable[[], None] | None) -> bool:  # noqa: ARG002
+        """Call `gone` when the client disconnects; None ends that. Return False if it has to be received.
+
+        The body must have been read.
+        """
+        return False
+
     def answer(self, reply: Reply, request_id: bytes) -> bool:  # noqa: ARG002
         """Send a whole answer, as `send` would; return False if it must be sent in messages."""
         return False

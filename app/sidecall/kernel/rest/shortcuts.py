@@ -91,10 +91,12 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         return None if shown is None else _choose(shown, scope)
 
     sweep = DisconnectSweep()
-    call, batch = (
-        with_body(parts.bounds, sweep, partial(answer, parts), partial(_stream, begin, parts))
-        for answer, begin in ((_call, "begin_events"), (_call_all, "begin_events_of_batch"))
-    )
+
+    def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
+        return _call(parts, scope, context, body)  # Not by `partial`, which takes longer.
+
+    call = with_body(parts.bounds, sweep, answer, partial(_stream, "begin_events", parts))
+    batch = with_body(parts.bounds, sweep, partial(_call_all, parts), partial(_stream, "begin_events_of_batch", parts))
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
 
@@ -104,9 +106,7 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
     return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
 
-def _call(
-    parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
-) -> Reply | Awaitable[Reply]:
+def _call(parts: Parts, scope: Scope, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
     preferences = _read_preferences(scope, parts)
     work = begin_answer(parts, body, context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.

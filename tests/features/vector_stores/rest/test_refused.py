@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall.features.ledger.opening import open_file_store
+from sidecall.features.ledger.open_ledger import open_file_store
 from sidecall.storage.database import Row
 from sidecall.storage.statements import read_statements
 from tests.kit.clients import MakeClient

@@ -15,7 +15,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import (
     CallRefused,
     LinkBounds,
@@ -27,6 +26,7 @@ from sidecall.features.mcp_client.link import (
     Report,
     ServerAbsent,
 )
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.features.mcp_client.sdk.processes import open_pipes
 from sidecall.kernel.core.options import ToolAnnotations

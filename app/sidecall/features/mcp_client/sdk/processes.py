@@ -17,8 +17,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 
 from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
-from sidecall.features.mcp_client.entries import UpstreamEntry
 from sidecall.features.mcp_client.link import ServerAbsent
+from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.kernel.executors.process.descendants import add_descendants, kill, kill_group
 

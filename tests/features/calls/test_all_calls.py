@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from sidecall.features.calls.past_calls import join_pages
+from sidecall.features.calls.all_calls import join_pages
 from sidecall.kernel.ports.call_entry import CallEntry, CallPage, to_datetime
 from tests.features.history.past import call, say
 from tests.kit.clients import MakeClient
