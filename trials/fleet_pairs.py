@@ -16,31 +16,8 @@ from tests.kit.postgres import running as running_postgres
 from tests.kit.servers import CLIENT, PATIENCE, Server
 from tests.kit.slow_links import slow_link
 from trials.finding import Finding
+from trials.fleet_workers import TOOLS, read_times
 
-_TOOLS = '''
-import asyncio
-
-from sidecall import tool
-
-
-async def _work(file: str, seconds: float) -> str:
-    with open(file, "a") as said:
-        said.write("begun\\n")
-    await asyncio.sleep(seconds)
-    return "done"
-
-
-@tool(queue="w", timeout=60)
-async def once(file: str, seconds: float) -> str:
-    """Take a while."""
-    return await _work(file, seconds)
-
-
-@tool(queue="w", timeout=60, annotations={"idempotent": True})
-async def again(file: str, seconds: float) -> str:
-    """Take a while."""
-    return await _work(file, seconds)
-'''
 _VERSION = '''
 from sidecall import tool
 
@@ -62,7 +39,7 @@ def run(stills: int = 2, calls: int = 2_000, slow_calls: int = 100) -> Iterator[
     yield _run_versions(calls)
     programs = find_programs()
     if programs is not None:
-        with running_postgres(programs) as cluster, fleet_of(_TOOLS) as fleet:
+        with running_postgres(programs) as cluster, fleet_of(TOOLS) as fleet:
             store = cluster.address(cluster.make_database())
             servers = [fleet.serve(SIDECALL_STORE=store, SIDECALL_QUEUE_TIMEOUT="60") for _ in range(2)]
             fleet.work("w", "--slots", "32")
@@ -73,11 +50,11 @@ def run(stills: int = 2, calls: int = 2_000, slow_calls: int = 100) -> Iterator[
 
 
 def _starts(file: Path) -> int:
-    return len(file.read_text().splitlines()) if file.exists() else 0
+    return len(read_times(file, "begun"))
 
 
 def _run_slowly(calls: int) -> Finding:
-    with fleet_of(_TOOLS) as fast, slow_link(fast.bus.port, _SLOW) as port:
+    with fleet_of(TOOLS) as fast, slow_link(fast.bus.port, _SLOW) as port:
         fleet = Fleet(replace(fast.bus, port=port), fast.folder, fast.tools, fast.key, fast.started)
         server = fleet.serve(SIDECALL_QUEUE_TIMEOUT="60")
         fleet.work("w", "--slots", "8")
@@ -105,7 +82,7 @@ def _run_slowly(calls: int) -> Finding:
 
 
 def _run_versions(calls: int) -> Finding:
-    with fleet_of(_TOOLS) as fleet:
+    with fleet_of(TOOLS) as fleet:
         tools = [fleet.folder / f"version_{number}.py" for number in (1, 2)]
         for number, file in enumerate(tools, 1):
             file.write_text(_VERSION.replace("VERSION: int", f"of_{number}: int").replace("VERSION", str(number)))

@@ -22,7 +22,7 @@ from tests.kit.postgres import running as running_postgres
 from tests.kit.servers import CLIENT, PATIENCE, Server
 from trials.finding import Finding
 
-_TOOLS = '''
+TOOLS = '''
 import asyncio
 import time
 
@@ -73,7 +73,7 @@ _ADDED, _GOES_ON, _SEEN, _ANSWERED = 3.5, 3.5, 0.05, 0.1
 
 def run(kills: int = 100) -> Iterator[Finding]:
     """Kill many workers, in two minutes."""
-    with fleet_of(_TOOLS) as fleet:
+    with fleet_of(TOOLS) as fleet:
         yield _kill_workers(fleet, kills)
 
 
@@ -82,14 +82,15 @@ def run_on_servers(ends: int = 20, cancels: int = 200) -> Iterator[Finding]:
     programs = find_programs()
     if programs is None:
         return
-    with running_postgres(programs) as cluster, fleet_of(_TOOLS) as fleet:
+    with running_postgres(programs) as cluster, fleet_of(TOOLS) as fleet:
         store = cluster.address(cluster.make_database())
         yield _kill_servers(fleet, store, ends)
         yield from _cancel_elsewhere(fleet, store, cancels)
         yield _watch_elsewhere(fleet, store)
 
 
-def _read(file: Path, what: str) -> list[float]:
+def read_times(file: Path, what: str) -> list[float]:
+    """Return when a call of these tools has begun or ended, each time."""
     lines = file.read_text().splitlines() if file.exists() else []
     return [float(line.split()[1]) for line in lines if line.startswith(what)]
 
@@ -142,7 +143,7 @@ def _ask_on(fleet: Fleet, server: Server, outcomes: dict[str, _Outcome], stop: E
         took = time.monotonic() - began - _SECONDS
         error = answer.json().get("response_metadata", {}).get("error") or {}
         kind = error.get("kind") or ("success" if answer.status_code == 200 else str(answer.status_code))
-        starts = len(_read(file, "begun"))
+        starts = len(read_times(file, "begun"))
         outcome.kinds[kind] += 1
         outcome.longest = max(outcome.longest, took / max(1, starts - 1))
         outcome.wrong += _is_wrong(name, kind, starts)
@@ -168,11 +169,11 @@ def _kill_servers(fleet: Fleet, store: str, ends: int) -> Finding:
         time.sleep(random.random())
         files = [fleet.folder / f"end-{number}-{job}" for job in range(4)]
         jobs = [call(one, "again", headers=_LATER, file=str(it), seconds=1.5).json()["id"] for it in files]
-        wait_for(lambda files=files: all(_read(it, "begun") for it in files))  # type: ignore[misc]
+        wait_for(lambda files=files: all(read_times(it, "begun") for it in files))  # type: ignore[misc]
         one.process.send_signal(signal.SIGKILL)
         killed = time.time()
         lost += sum(_wait_for_job(two, job) != "succeeded" for job in jobs)
-        waits += [starts[-1] - killed for it in files if len(starts := _read(it, "begun")) > 1]
+        waits += [starts[-1] - killed for it in files if len(starts := read_times(it, "begun")) > 1]
     return Finding(
         "fleet",
         f"{ends} servers killed with four remembered calls each",
@@ -200,13 +201,13 @@ def _cancel_elsewhere(fleet: Fleet, store: str, cancels: int) -> Iterator[Findin
         for number in range(cancels):
             file = fleet.folder / f"cancel-{number}"
             job = call(one, "once", headers=_LATER, file=str(file), seconds=30.0).json()["id"]
-            wait_for(lambda file=file: bool(_read(file, "begun")))  # type: ignore[misc]
+            wait_for(lambda file=file: bool(read_times(file, "begun")))  # type: ignore[misc]
             began, clock = time.monotonic(), time.time()
             client.post(f"{two.url}/tool_calls/{job}/cancel")
             client.get(f"{two.url}/tool_calls/{job}", headers={"prefer": "wait=20"})
             answered.append(time.monotonic() - began)
-            wait_for(lambda file=file: bool(_read(file, "ended")))  # type: ignore[misc]
-            seen.append(_read(file, "ended")[0] - clock)
+            wait_for(lambda file=file: bool(read_times(file, "ended")))  # type: ignore[misc]
+            seen.append(read_times(file, "ended")[0] - clock)
     for what, times, bar in (("the tool sees it", seen, _SEEN), ("it is answered", answered, _ANSWERED)):
         yield Finding(
             "fleet",

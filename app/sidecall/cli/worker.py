@@ -50,9 +50,7 @@ def worker(
 ) -> None:
     """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
     settings: Settings = read_settings(tools=tools, toolkits=toolkits)
-    access = BusAccess.read(settings)
-    if access is None:
-        raise FleetUnusable("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
+    access = BusAccess.require(settings)
     try:
         witness = _witness.Witness(access)  # Before there are threads, and without what tools import.
     except ImportError as error:

@@ -15,7 +15,7 @@ import pytest
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus
-from sidecall.kernel.executors.process.child import Message
+from sidecall.kernel.executors.process.child import Message, pack
 from tests.features.fleet.fleet_tools import TOOLS
 from tests.kit.fleets import KEY, Fleet, call, is_available, wait_for
 from tests.kit.nats import Broker, running_broker
@@ -160,7 +160,7 @@ async def test_a_claim_for_a_call_that_has_waited_too_long_is_refused(server: Se
 
 
 async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, fake: FakeWorker) -> None:
-    """A number that was never given, an answer before a claim, a second claim, and an answer of somebody else."""
+    """A number that was never given, an answer before a claim, a second claim, and what another worker says."""
     job = await _begin(server)
     gateway, _, number = await fake.take_ticket(job)
     wrong = {"answer": {"value": "false"}}
@@ -175,9 +175,62 @@ async def test_what_a_worker_says_of_another_attempt_is_dropped(server: Server, 
     await fake.wait_for("gone", job)
     fake.bus.send(gateway, "answer", job, {"n": number + 1, **wrong})
     fake.bus.send(gateway, "unbegun", job, {"n": number + 1})
+    await _say_as_another(fake, gateway, job, number)
     fake.bus.send(gateway, "lost", job, {"n": number})
     ended = await _read(server, job)
     assert ended["status"] == "outcome_unknown"
+
+
+async def _say_as_another(fake: FakeWorker, gateway: str, job: str, number: int) -> None:
+    """Speak of a call that another worker was given; what follows shows that all was read."""
+    other = FakeWorker(fake.url)
+    other.bus.open()
+    await other.up.wait()
+    for kind in ("answer", "unbegun", "lost", "end", "beat"):
+        other.bus.send(gateway, kind, job, {"n": number, "answer": {"value": "false"}})
+    other.bus.send(gateway, "claim", job, {"n": number})
+    await other.wait_for("cancel", job)  # Of the sign of life: it runs for nobody.
+    await other.wait_for("gone", job)
+    await other.bus.close()
+
+
+async def test_a_message_that_cannot_be_read_holds_up_no_other(server: Server, fake: FakeWorker) -> None:
+    """Although they cross together."""
+    for wrong in (b"\0\0\0\0\0\0\0\3[1]", b"\0\0\0\0\0\0\0\0", pack("claim", "of what?", {})):
+        fake.bus.send_packed(fake.server, wrong)
+    fake.bus.send(fake.server, "claim", "what follows", {"n": 0})
+    await fake.wait_for("gone", "what follows")
+    assert server.log.count("a message of the fleet cannot be read") == 3
+
+
+async def test_a_worker_that_takes_calls_and_never_begins_is_given_no_more(
+    fleet: Fleet, server: Server, fake: FakeWorker
+) -> None:
+    """However many free slots it tells of, and however often; it has to answer a call that it has claimed first."""
+
+    async def boast() -> None:
+        while True:
+            for _ in range(500):
+                await fake.offer("nobody", {"unserved": ""}, 1_000_000_000)
+            await asyncio.sleep(0.2)
+
+    boasting = asyncio.create_task(boast())
+    try:
+        await asyncio.to_thread(wait_for, lambda: server.metrics()['sidecall_fleet_workers{queue="nobody"}'] == 1)
+        jobs = [await _begin(server) for _ in range(5)]
+        for job in jobs[:4]:  # As many as it has slots.
+            await fake.wait_for("grant", job)
+        async with httpx.AsyncClient(timeout=PATIENCE) as client:
+            await client.post(f"{server.url}/tool_calls/{jobs[4]}/cancel")
+        assert {(await _read(server, job))["status"] for job in jobs[:4]} == {"outcome_unknown"}
+        honest = await asyncio.to_thread(fleet.work, "nobody")
+        await asyncio.to_thread(wait_for, lambda: call(server, "unserved").status_code == 200)
+        answers = [await asyncio.to_thread(call, server, "unserved") for _ in range(3)]
+        assert [it.json()["content"] for it in answers] == ["unreachable"] * 3
+        assert {said.subject for _, said in fake.heard if said.kind == "grant"} == set(jobs[:4])
+        await asyncio.to_thread(honest.stop)
+    finally:
+        boasting.cancel()
 
 
 async def test_a_worker_that_has_no_room_any_more_holds_up_no_call(fake: FakeWorker, job: str) -> None:

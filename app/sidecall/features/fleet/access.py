@@ -28,6 +28,10 @@ class CredentialsUnusable(SidecallError):
     """The file of SIDECALL_FLEET_CREDENTIALS has no credentials of NATS, or what signs is not installed."""
 
 
+class NoBus(SidecallError):
+    """The settings name no bus."""
+
+
 class NamesBus(Protocol):
     """The settings that say how to get onto the bus."""
 
@@ -63,6 +67,18 @@ class BusAccess:
         if not settings.fleet_urls:
             return None
         return cls(settings.fleet_urls, tuple(settings.fleet_keys), settings.fleet_ca, settings.fleet_credentials)
+
+    @classmethod
+    def require(cls, settings: NamesBus) -> "BusAccess":
+        """Read it from the settings.
+
+        Raises:
+            NoBus: They name none.
+        """
+        access = cls.read(settings)
+        if access is None:
+            raise NoBus("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
+        return access
 
     def list_options(self) -> dict[str, Any]:
         """List with what NATS's client connects.

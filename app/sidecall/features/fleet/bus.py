@@ -208,8 +208,8 @@ class Bus:
                     await self._client.publish(f"{_PREFIX}.node.{place}", frame)
                 except (ConnectionClosedError, OutboundBufferLimitError, OSError, TimeoutError):
                     await asyncio.sleep(_WAIT)
-                except NatsError as error:
-                    self._warn(f"the bus does not take a message: {error}")
+                except Exception as error:  # One message that cannot be sent must not hold up all others.
+                    self._warn(f"the bus does not take a message: {error or type(error).__name__}")
                     return
                 else:
                     break

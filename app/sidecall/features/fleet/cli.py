@@ -50,9 +50,7 @@ def drain(name: Annotated[str, typer.Argument(help="The worker's name, as `sidec
 
 
 def _ask(make: Any) -> Any:
-    access = BusAccess.read(read_settings())
-    if access is None:
-        raise NoFleet("SIDECALL_FLEET has to name the bus, as it does for the servers: nats://HOST:PORT.")
+    access = BusAccess.require(read_settings())
     logging.getLogger("sidecall.fleet").setLevel(logging.CRITICAL)
     try:
         work: Coroutine[Any, Any, Any] = make(access)

@@ -200,7 +200,7 @@ class FleetExecutor:
             self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
-                self.roster.change_free(call.worker, 1)
+                self.roster.note_answer(call.worker)
                 return answer
             if call.names:  # It has begun, and waits anew.
                 refuse_to_repeat(call)
@@ -342,6 +342,7 @@ class FleetExecutor:
         logger.warning("the worker %s is lost with a call of %s", call.names[-1], call.invocation.tool.name)
         self.lost += 1
         self._losses.append(time.monotonic())
+        self.roster.doubt(call.worker)
         call.lose()
         if call.release is not None:
             self._end(call)

@@ -15,6 +15,8 @@ logger = logging.getLogger("sidecall.fleet")
 
 # Questions that a worker leaves unanswered, one a second, after which it counts as gone.
 _MISSES = 3
+# And after which one that has lost a call is given others again, though it has answered none since.
+_DOUBTS = 30
 # By how many the free slots of a worker change that has none.
 ALL_TAKEN = -1_000_000
 
@@ -32,18 +34,21 @@ class Worker:
     # Slots in which it can begin a call at once: those that it tells of, less those that were taken here since.
     free: int = 0
     misses: int = 0
+    # For how many questions more it counts as one that takes calls and does not answer.
+    doubts: int = 0
 
     @classmethod
     def read(cls, said: Mapping[str, Any]) -> "Worker":
         """Read what a worker says of itself."""
+        slots = int(said["slots"])
         return cls(
             str(said["name"]),
             str(said["queue"]),
             str(said["pool"]),
-            int(said["slots"]),
+            slots,
             int(said["running"]),
             bool(said["draining"]),
-            int(said.get("free", 0)),
+            min(int(said.get("free", 0)), slots),
         )
 
 
@@ -67,6 +72,7 @@ class Roster:
         worker = Worker.read(said)
         before = self.workers.get(sender)
         self.workers[sender] = worker
+        worker.doubts = 0 if before is None else before.doubts
         if before is None or before.is_draining != worker.is_draining:
             state = "leaves" if worker.is_draining else f"has joined, with {worker.slots} slots"
             logger.info("the worker %s of the queue %s %s", worker.name, worker.queue, state)
@@ -83,6 +89,7 @@ class Roster:
         gone = []
         for sender, worker in list(self.workers.items()):
             worker.misses += 1
+            worker.doubts = max(0, worker.doubts - 1)
             if worker.misses > _MISSES:
                 gone.append(self.workers.pop(sender))
         if gone:
@@ -106,8 +113,12 @@ class Roster:
             worker.misses = 0
 
     def find_pool(self, tool: CompiledTool) -> str | None:
-        """Return a pool whose workers have a tool as it is here, the larger the likelier; None if there is none."""
+        """Return a pool whose workers have a tool as it is here, the larger the likelier; None if there is none.
+
+        One of workers that answer comes first.
+        """
         fitting = self._list_fitting(tool)
+        fitting = [it for it in fitting if not self.workers[it].doubts] or fitting
         return self.workers[random.choice(fitting)].pool if fitting else None  # noqa: S311  to spread calls
 
     def take_free(self, tool: CompiledTool) -> str | None:
@@ -115,12 +126,26 @@ class Roster:
 
         One that has left a question unanswered has none: it may be gone, and a call that it was given is in doubt.
         """
-        workers = self.workers
-        sender = max(self._list_fitting(tool), key=lambda it: workers[it].free, default=None)
-        if sender is None or workers[sender].free <= 0 or workers[sender].misses > 1:
-            return None
-        self.change_free(sender, -1)
-        return sender
+        best, most = None, 0
+        for sender in self._list_fitting(tool):
+            worker = self.workers[sender]
+            if worker.free > most and worker.misses <= 1 and not worker.doubts:
+                best, most = sender, worker.free
+        if best is not None:
+            self.workers[best].free -= 1
+        return best
+
+    def note_answer(self, sender: str | None) -> None:
+        """Note that a worker has answered a call, and so has a slot free."""
+        worker = self.workers.get(sender or "")
+        if worker is not None:
+            worker.doubts, worker.free = 0, min(worker.free + 1, worker.slots)
+
+    def doubt(self, sender: str | None) -> None:
+        """Note that a worker has not answered a call: for a while, or until it answers one, it has to claim them."""
+        worker = self.workers.get(sender or "")
+        if worker is not None:
+            worker.doubts = _DOUBTS
 
     def change_free(self, sender: str | None, by: int) -> None:
         """Note that so many slots of a worker are free or taken; `ALL_TAKEN` until it tells of others."""

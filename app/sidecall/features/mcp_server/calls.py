@@ -44,6 +44,7 @@ from sidecall.kernel.core.messages import (
     make_unchecked,
     say_not_kept,
 )
+from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
@@ -148,7 +149,7 @@ def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | 
         raise RpcError(INVALID_PARAMS, f"The arguments of a call stand in `arguments`, not in `{cut_name(misplaced)}`.")
     meta = message.meta
     headers, context = exchange.headers, _read_context(meta)
-    if context or getattr(headers, "names_origin", True):
+    if context or may_name_origin(headers):
         require_conversation(headers, context)
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})

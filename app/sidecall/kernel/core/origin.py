@@ -18,6 +18,11 @@ _new = tuple.__new__
 _TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 
 
+def may_name_origin(headers: object) -> bool:
+    """Return whether headers may name a conversation or a trace; those of most requests are known not to."""
+    return getattr(headers, "names_origin", True)
+
+
 def find_origin(request: CallRequest, trace_id: str = "") -> CallOrigin:
     """Return what a call belongs to; the trace is that of its span, or else the one that its sender has named."""
     known = request.origin
@@ -25,7 +30,7 @@ def find_origin(request: CallRequest, trace_id: str = "") -> CallOrigin:
         return CallOrigin(known.conversation_id, trace_id or known.trace_id, known.request_id)
     headers, context = request.headers, request.context
     conversation = None
-    if getattr(headers, "names_origin", True):
+    if may_name_origin(headers):
         conversation = name_conversation(headers, context)
         trace_id = trace_id or _read_trace(headers.get("traceparent"))
     elif context and FIELD in context:

@@ -11,6 +11,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import CallbackRefused, MissingContext, NotAToolCall, RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage, find_artifact
+from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import cache_headers, quota_headers, waiting_headers
 from sidecall.kernel.http.context import RequestContext
@@ -266,7 +267,7 @@ async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: 
         MissingContext: It did not; the error names the calls by their index.
     """
     errors = []
-    names_nothing = not getattr(context.headers, "names_origin", True)
+    names_nothing = not may_name_origin(context.headers)
     for index, sent in enumerate(calls):
         tool = parts.registry.get(sent.call.name)
         if names_nothing and not sent.context and (tool is None or not tool.injections):
