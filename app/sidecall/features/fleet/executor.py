@@ -200,7 +200,7 @@ class FleetExecutor:
             self._grant(call)
             answer = await call.wait_for_answer()
             if answer is not None:
-                self.roster.note_answer(call.worker)
+                self.roster.find(call.worker).note_answer()
                 return answer
             if call.names:  # It has begun, and waits anew.
                 refuse_to_repeat(call)
@@ -239,7 +239,7 @@ class FleetExecutor:
         worker = None if self._calls.queued[call.queue] else self.roster.take_free(call.invocation.tool)
         if worker is None:
             return False
-        call.give_to(worker, self.roster.name(worker), next(self._numbers))
+        call.give_to(worker, self.roster.find(worker).name, next(self._numbers))
         return True
 
     async def _put_ticket(self, call: RemoteCall, pool: str, left: float) -> None:
@@ -274,13 +274,13 @@ class FleetExecutor:
             call.release = call.invocation.abandon()
             self._calls.leave(call)
         else:
-            self.roster.change_free(call.worker, 1)
+            self.roster.find(call.worker).change_free(1)
         self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
         self._calls.forget(call)
         if call.release is not None:
-            self.roster.change_free(call.worker, 1)
+            self.roster.find(call.worker).change_free(1)
             call.release()
 
     async def _ask_workers(self) -> None:
@@ -342,7 +342,7 @@ class FleetExecutor:
         logger.warning("the worker %s is lost with a call of %s", call.names[-1], call.invocation.tool.name)
         self.lost += 1
         self._losses.append(time.monotonic())
-        self.roster.doubt(call.worker)
+        self.roster.find(call.worker).doubt()
         call.lose()
         if call.release is not None:
             self._end(call)
@@ -387,14 +387,14 @@ class FleetExecutor:
     def _on_claim(self, sender: str, said: Message) -> None:
         number = said.content["n"]
         call = self._calls.find_awaited(said.subject or "")
-        if call is None or not call.claim(sender, self.roster.name(sender), number):
+        if call is None or not call.claim(sender, self.roster.find(sender).name, number):
             self._say(sender, "gone", said.subject, number)
         else:
-            self.roster.change_free(sender, -1)
+            self.roster.find(sender).change_free(-1)
 
     def _take_back(self, call: RemoteCall) -> None:
         """Have a call given out again that has not begun; its worker gets none until it is heard of again."""
-        self.roster.change_free(call.worker, ALL_TAKEN)
+        self.roster.find(call.worker).change_free(ALL_TAKEN)
         call.lose(has_begun=False)
         self._calls.forget(call)
         if call.release is not None:

@@ -51,6 +51,19 @@ class Worker:
             min(int(said.get("free", 0)), slots),
         )
 
+    def change_free(self, by: int) -> None:
+        """Note that so many of its slots are free or taken; `ALL_TAKEN` until it tells of others."""
+        self.free = min(max(0, self.free + by), self.slots)
+
+    def note_answer(self) -> None:
+        """Note that it has answered a call, and so has a slot free."""
+        self.doubts = 0
+        self.change_free(1)
+
+    def doubt(self) -> None:
+        """Note that it has not answered a call: for a while, or until it answers one, it has to claim them."""
+        self.doubts = _DOUBTS
+
 
 @dataclass(slots=True)
 class Roster:
@@ -135,28 +148,9 @@ class Roster:
             self.workers[best].free -= 1
         return best
 
-    def note_answer(self, sender: str | None) -> None:
-        """Note that a worker has answered a call, and so has a slot free."""
-        worker = self.workers.get(sender or "")
-        if worker is not None:
-            worker.doubts, worker.free = 0, min(worker.free + 1, worker.slots)
-
-    def doubt(self, sender: str | None) -> None:
-        """Note that a worker has not answered a call: for a while, or until it answers one, it has to claim them."""
-        worker = self.workers.get(sender or "")
-        if worker is not None:
-            worker.doubts = _DOUBTS
-
-    def change_free(self, sender: str | None, by: int) -> None:
-        """Note that so many slots of a worker are free or taken; `ALL_TAKEN` until it tells of others."""
-        worker = self.workers.get(sender or "")
-        if worker is not None:
-            worker.free = min(max(0, worker.free + by), worker.slots)
-
-    def name(self, sender: str) -> str:
-        """Return by what people know a worker."""
-        worker = self.workers.get(sender)
-        return sender[:8] if worker is None else worker.name
+    def find(self, sender: str | None) -> Worker:
+        """Return a worker; for one that is gone, or not known yet, one that has no slots."""
+        return self.workers.get(sender or "") or Worker((sender or "")[:8], "", "", 0, 0, is_draining=True)
 
     def list_served(self) -> set[tuple[str, str]]:
         """List the queues and pools that have a worker that takes calls."""
