@@ -184,10 +184,16 @@ def _add_services(services: CallServices, features: Features, **added: Any) -> C
 def _build_api(
     settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
 ) -> Application:
-    parts = replace(parts, requests=parts.metrics.requests, remember=answer_remembered)
-    parts = replace(parts, receivers=AllowedHosts(settings.webhook_hosts), excerpts=Excerpts(settings.queue_timeout))
-    parts = replace(parts, longest_wait=parts.jobs.limits.wait, auditor=parts.secrets.auditor)
-    parts = replace(parts, toolsets=open_toolsets(settings, parts.registry))
+    parts = replace(
+        parts,
+        requests=parts.metrics.requests,
+        remember=answer_remembered,
+        longest_wait=parts.jobs.limits.wait,
+        auditor=parts.secrets.auditor,
+        receivers=AllowedHosts(settings.webhook_hosts),
+        excerpts=Excerpts(settings.queue_timeout),
+        toolsets=open_toolsets(settings, parts.registry),
+    )
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
     reloading = build_reloading(settings, parts, executors, changes)

@@ -62,7 +62,7 @@ class Flow(FlowControl):
     is_held = False
 
     def __init__(self, transport: Transport, backlog: Backlog) -> None:
-        # As uvicorn's own, but for its event, most of which is for those who wait.
+        # As uvicorn's own, with a lighter event.
         self._transport = transport
         self.read_paused = self.write_paused = False
         writable = Signal()

@@ -47,7 +47,7 @@ class _Entry:
     expires: float
     number: int
     taken: int = 0
-    # The record while somebody else has it, or while its call runs: kept only where it takes no more memory.
+    # The unpacked record: as long as others use it, or while its call runs. It takes no more memory then.
     unpacked: "ReferenceType[ApprovalRecord] | None" = None
     running: ApprovalRecord | None = None
 

@@ -69,12 +69,12 @@ class Decision(BaseModel, defer_build=True):
         gt=0,
         le=31_536_000,
         allow_inf_nan=False,
-        description="With `always`: for how many seconds; null for as long as nobody revokes it.",
+        description="With `always`: for how many seconds; null until it is revoked.",
     )
 
 
 class Withdrawal(Decision, defer_build=True):
-    """The end of a question whose call was cancelled, as stores keep it; nobody can send it."""
+    """The rejection that a store writes for a cancelled call; clients cannot send it."""
 
     decision: DecisionName = "reject"
 

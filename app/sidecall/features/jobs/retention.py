@@ -11,6 +11,8 @@ from sidecall.features.jobs.stores import EndedCalls
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 
+logger = logging.getLogger("sidecall")
+
 # Seconds after its end during which a call is never deleted for lack of room, so that its sender can fetch it.
 GRACE = 60.0
 # Calls that are deleted in one step.
@@ -20,6 +22,12 @@ _COUNT_AGAIN = 60.0
 _SELDOM = 200
 # Seconds after its end for which a call with a pending webhook is kept: longer than all retries take.
 _TELLING = 604_800.0
+# Seconds between two checks, and between two steps of one.
+_ROUND = 2.0
+_REST = 0.05
+# Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
+_IN_VAIN = 1.0
+_QUIET = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +125,6 @@ class KeptCalls:
             [(self._calls, self._bytes)] = await self._database.read("measure_calls")
         ended = time.monotonic()
         self._count_at = ended + max(_COUNT_AGAIN, _SELDOM * (ended - began))
-
-
-logger = logging.getLogger("sidecall")
-
-# Seconds between two checks, and between two steps of one.
-_ROUND = 2.0
-_REST = 0.05
-# Seconds before the next attempt when nothing could be deleted, and between two log lines about it.
-_IN_VAIN = 1.0
-_QUIET = 60.0
 
 
 class Retention:

@@ -32,7 +32,6 @@ from sidecall.kernel.core.errors import cut_name
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import (
     ABSENT,
-    NOTES,
     ContentBlock,
     ToolCall,
     ToolMessage,
@@ -291,7 +290,7 @@ def write_blocks(message: ToolMessage) -> list[McpBlock]:
         else [_write_origin(block) or {**_write_part(read_block(block)), **find_beside(block)} for block in content]
     )
     told = message.response_metadata
-    note = None if told.keys().isdisjoint(NOTES) else find_note(message)
+    note = find_note(message)
     if note is not None:
         blocks.append(_write_text(note))
     if told.get("artifact_url") is not None:

@@ -242,15 +242,10 @@ async def _run_alone(run: Run, request: CallRequest) -> ToolMessage:
         return _answer_for_crash(request)  # A task of its tool has cancelled it.
 
 
-async def run_isolated(run: Run, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
-    """Answer a call with a ToolMessage, for callers without a status code.
-
-    Errors of the types `raised` are still raised.
-    """
+async def run_isolated(run: Run, request: CallRequest) -> ToolMessage:
+    """Answer a call with a ToolMessage, for callers without a status code."""
     try:
         return await run(request)
-    except raised:
-        raise
     except (RequestError, ApprovalRequired) as error:
         return answer_for(request, error)
 

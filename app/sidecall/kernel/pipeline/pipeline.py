@@ -7,14 +7,13 @@ from typing import Any
 
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.errors import ErrorKind, MissingContext, RequestError, ToolFailure
+from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
 from sidecall.kernel.core.invocation import NO_SERVICES, NOTHING, CallRequest, CallServices, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.arguments import decode, inject, try_arguments
-from sidecall.kernel.pipeline.batch import run_isolated
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
@@ -242,10 +241,6 @@ class Pipeline:
         if message is None:
             raise invocation.pop_error()
         return message
-
-    async def run_isolated(self, request: CallRequest, *raised: type[RequestError]) -> ToolMessage:
-        """Answer a call as in a batch; errors of the types `raised` are still raised."""
-        return await run_isolated(self.run, request, *raised)
 
     async def check(self, request: CallRequest) -> ToolFailure | None:
         """Return why a call's arguments would be refused, without running it.

@@ -150,7 +150,7 @@ class ProcessDied(Exception):
 class Incoming:
     """Reads what a process sends; between calls its socket stays registered with the event loop.
 
-    Nothing is read while nobody waits, so that a process that sends on is held up.
+    It reads only while a call waits, so that a process that keeps sending is held up.
     """
 
     def __init__(self, sock: socket.socket) -> None:
@@ -242,7 +242,7 @@ class Incoming:
             self._end, self.is_broken = False, True
 
     def look(self) -> bool:
-        """Read what has come while nobody waited, and return whether these are messages."""
+        """Read what has come between calls; return False if it is no message."""
         if self._loop is not None and not self._is_watched:
             for _ in range(_LOOKS):
                 if self._end is not None or not self._take():
