@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
+from sidecall.features.store.memory_size import weigh
 from sidecall.kernel.ports.store_items import Item, ItemTooLarge, Namespace, NamespaceSearch, Search, StoreFull
-from sidecall.storage.memory_size import Room, weigh
 
 Passes = Callable[[Any], bool]
 
@@ -166,7 +166,8 @@ class MemoryItems:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._entries: dict[_Place, _Entry] = {}
-        self._room = Room(most)
+        self._most = most
+        self._taken = 0
         self._most_of_one = most_of_one
         self._clock = clock
         self._lock = threading.Lock()
@@ -202,11 +203,12 @@ class MemoryItems:
             entry = _Entry(text, now if before is None else before.created, now, ttl, math.inf)
             entry.use(now)
             entry.taken = weigh(place, entry) + _BESIDE
-            freed = 0 if before is None else before.taken
-            if not self._room.take(entry.taken - freed):
+            more = entry.taken - (0 if before is None else before.taken)
+            if more > 0 and self._taken + more > self._most:
                 self._forget(now)
-                if not self._room.take(entry.taken - freed):
+                if self._taken + more > self._most:
                     raise StoreFull
+            self._taken += more
             self._entries[place] = entry
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
@@ -253,4 +255,4 @@ class MemoryItems:
     def _remove(self, place: _Place) -> None:
         entry = self._entries.pop(place, None)
         if entry is not None:
-            self._room.take(-entry.taken)
+            self._taken -= entry.taken
