@@ -1,7 +1,7 @@
 """Start a real server without each feature that may be off, and call a tool: `make check-features`.
 
 What needs the feature is off as well. With `--suites` tests run without it, too: of the files that name nothing of it,
-a share that differs from feature to feature, so that each file runs about twice in all. `--share=1` runs every file,
+a share that differs from feature to feature, so that each file runs about once in all. `--share=1` runs every file,
 `--share=4` each fourth. Names of features choose some. With `--record` each row is written into
 bench/results/features.md once it is there, where others stay.
 """
@@ -45,7 +45,9 @@ feature to feature. A test whose tool or setting asks for what is off is skipped
 _SUITES = (
     "kernel", "features", "cli", "client", "compat", "loading", "server", "storage", "terminal", "testing", "tools"
 )  # fmt: skip
-_SHARE = 14
+# They print all that is set, and so what is off.
+_OF_ALL_SETTINGS = ("tests/cli/test_settings.py", "tests/e2e/test_settings.py")
+_SHARE = 28
 NOT_RUN = "not run"
 _HOLE = re.compile(r"\{[^}]*\}")
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|skipped|error)s?")
@@ -82,10 +84,10 @@ def try_without(off: frozenset[str], folder: Path) -> str:
 def choose_tests(off: frozenset[str], share: int) -> list[str]:
     """Return the files of a share of the tests, without those that name something of these features."""
     named = name_parts([it for it in load_features(use_entry_points=False) if it.name in off])
-    own = tuple(f"tests/features/{name}/" for name in off)
+    out = (*_OF_ALL_SETTINGS, *(f"tests/features/{name}/" for name in off))
     files = (file for suite in _SUITES for file in (ROOT / "tests" / suite).rglob("test_*.py"))
     paths = sorted(str(file.relative_to(ROOT)) for file in (*files, *(ROOT / "tests/e2e").glob("test_*.py")))
-    chosen = (it for it in paths if not it.startswith(own) and crc32(f"{sorted(off)} {it}".encode()) % share == 0)
+    chosen = (it for it in paths if not it.startswith(out) and crc32(f"{sorted(off)} {it}".encode()) % share == 0)
     return [it for it in chosen if not named.search((ROOT / it).read_text())]
 
 
