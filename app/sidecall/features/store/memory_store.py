@@ -3,6 +3,7 @@
 import json
 import math
 import operator
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +12,6 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sidecall.features.store.memory_size import weigh
 from sidecall.kernel.ports.store_items import Item, ItemTooLarge, Namespace, NamespaceSearch, Search, StoreFull
 
 Passes = Callable[[Any], bool]
@@ -256,3 +256,38 @@ class MemoryItems:
         entry = self._entries.pop(place, None)
         if entry is not None:
             self._taken -= entry.taken
+
+
+# Types whose values hold no others.
+_PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
+
+
+def weigh(*values: Any) -> int:
+    """Return the bytes of values and everything that they hold; shared objects count once."""
+    seen: set[int] = set()
+    size = 0
+    left = list(values)
+    while left:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        size += sys.getsizeof(value, 64)
+        if type(value) not in _PLAIN:
+            left.extend(_parts(value))
+    return size
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.keys()
+        yield from value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from value
+    yield from getattr(value, "__dict__", {}).values()
+    yield from (getattr(value, name, None) for kind in type(value).__mro__ for name in _slots(kind))
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
