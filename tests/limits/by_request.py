@@ -24,7 +24,7 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.events import Events
 from sidecall.kernel.rest.listings import Listings, make_listing
-from sidecall.server.parsing import complete_scope
+from sidecall.server.request_parser import complete_scope
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, bill, compute, echo, note, read, repeat, visit, wait
 

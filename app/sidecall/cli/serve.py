@@ -35,7 +35,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
-from sidecall.server.reading import RequestRoom, room_for
+from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server, give_memory_back
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing
-from sidecall.features.access.methods import (
+from sidecall.features.access.auth_methods import (
     LOOPBACK,
     CallerHeader,
     GatewayHeaders,
@@ -139,7 +139,7 @@ def _build_tokens(settings: Settings) -> Method:
     try:
         tokens, key_sets = (
             import_module("sidecall.features.access.tokens"),
-            import_module("sidecall.features.access.key_sets"),
+            import_module("sidecall.features.access.jwks"),
         )
     except ModuleNotFoundError as error:
         if error.name != "joserfc":

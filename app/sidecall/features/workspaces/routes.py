@@ -21,8 +21,8 @@ from sidecall.features.workspaces.forms import (
     read_sent_file,
     read_term,
 )
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.http.body import read_json
 from sidecall.kernel.http.events import InPieces
 from sidecall.kernel.http.fast_path import Reply

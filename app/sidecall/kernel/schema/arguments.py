@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import Pool
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import NOTHING, Invocation

@@ -22,7 +22,7 @@ _UNKNOWN = frozenset(("extra_forbidden", "unexpected_keyword_argument"))
 
 
 @dataclass(slots=True)
-class ModelJudge:
+class ModelValidator:
     """Validates with a model; errors are described by the schema.
 
     `check` refuses unknown names, at any depth; `check_known` drops them, as the model does. `supplied` are names that
@@ -41,14 +41,14 @@ class ModelJudge:
         """The minimum path length at which unknown names are kept; None if all are dropped."""
         return None
 
-    def judge(self, data: Mapping[str, Any]) -> Reading:
+    def validate(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
         try:
             return Reading(self.check(data), fits=True)
         except ValidationError as error:
             return self.read(error, data)
 
-    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+    def validate_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
         try:
             return Reading(self.check_known(data), fits=True)

@@ -31,11 +31,11 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.features.sandbox import commands as _commands
+    from sidecall.features.sandbox import detection as _detection
     from sidecall.features.sandbox import python_sessions as _python_sessions
-    from sidecall.features.sandbox import support as _support
 else:
     _commands = Later("sidecall.features.sandbox.commands")
-    _support = Later("sidecall.features.sandbox.support")
+    _detection = Later("sidecall.features.sandbox.detection")
     _python_sessions = Later("sidecall.features.sandbox.python_sessions")
 
 
@@ -85,7 +85,7 @@ class LocalSandbox:
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
         self._waiting = waiting
-        self._support: asyncio.Task[_support.SandboxSupport] | None = None
+        self._support: asyncio.Task[_detection.SandboxSupport] | None = None
         self._shell: _commands.Shell | None = None
         self._python: Python | None = None
 
@@ -108,7 +108,7 @@ class LocalSandbox:
         if self._support is None:
             self._support = asyncio.get_running_loop().create_task(self._try())
 
-    async def open(self) -> "_support.SandboxSupport":
+    async def open(self) -> "_detection.SandboxSupport":
         """Return this machine's sandbox support, after the self-test."""
         self.begin()
         assert self._support is not None
@@ -193,12 +193,12 @@ class LocalSandbox:
             if backend is not None:
                 await backend.launcher.close()
 
-    async def _try(self) -> "_support.SandboxSupport":
+    async def _try(self) -> "_detection.SandboxSupport":
         try:
-            opened = await _support.open_sandbox(self.limits)
+            opened = await _detection.open_sandbox(self.limits)
         except Exception as error:  # Any error: what could not be tested runs nothing.
             logger.exception("the sandbox could not be tried")
-            opened = _support.SandboxSupport(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
+            opened = _detection.SandboxSupport(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
         _log_report(opened.report)
         return opened
 

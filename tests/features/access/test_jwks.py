@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from joserfc.jwk import ECKey, KeySet
 
-from sidecall.features.access.key_sets import IssuerKeys
-from sidecall.features.access.methods import IssuerUnreachable
+from sidecall.features.access.auth_methods import IssuerUnreachable
+from sidecall.features.access.jwks import IssuerKeys
 from tests.outgoing.sites import Site, serving
 
 WELL_KNOWN = "/.well-known/openid-configuration"

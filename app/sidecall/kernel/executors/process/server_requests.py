@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS, STORES
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import StoreUnavailable

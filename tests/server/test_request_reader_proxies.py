@@ -4,7 +4,7 @@ import pytest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from tests.server.clients import Client
-from tests.server.test_reading import CHUNKED, SECOND
+from tests.server.test_request_reader import CHUNKED, SECOND
 
 
 @pytest.mark.parametrize("is_quick", [True, False])

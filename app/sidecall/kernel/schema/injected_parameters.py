@@ -14,8 +14,8 @@ from sidecall.kernel.core.injection import Injection, Source
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.core.typed_context import adapt_context, names_context
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.schema.by_model import render_type
-from sidecall.kernel.schema.injections import match_type
+from sidecall.kernel.schema.injection_plan import match_type
+from sidecall.kernel.schema.model_args_schema import render_type
 from sidecall.kernel.schema.references import inline_references
 
 InjectedFrom = Literal["state", "context", "secret", "token", "store"]

@@ -10,7 +10,7 @@ import pytest
 
 from sidecall import Registry
 from sidecall.loading.discovery import discover
-from sidecall.loading.reload import follow_files, reload_tools
+from sidecall.loading.file_watcher import follow_files, reload_tools
 from tests.kit.projects import write
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'

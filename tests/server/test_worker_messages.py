@@ -10,7 +10,7 @@ import pytest
 
 from sidecall.features.telemetry.count_file import CountFile
 from sidecall.kernel.lifecycle import DISCARD, METRICS, PREPARE, RELOAD, RELOADED, TAKE
-from sidecall.server.hub import Hub, WorkerLink
+from sidecall.server.worker_messages import Hub, WorkerLink
 from tests.kit.waiting import until
 
 

@@ -15,12 +15,12 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
-from sidecall.features.access.methods import PEER
+from sidecall.features.access.auth_methods import PEER
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.server.parsing import HASH, SLASH, RequestParser, complete_scope
 from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
+from sidecall.server.request_parser import HASH, SLASH, RequestParser, complete_scope
 from sidecall.server.responses import Cycle, Flow
 
 if sys.platform != "win32":  # which has no such limit

@@ -20,7 +20,7 @@ from sidecall import (
     UserToken,
     tool,
 )
-from sidecall.kernel.schema.injected import describe_injected
+from sidecall.kernel.schema.injected_parameters import describe_injected
 
 
 class User(BaseModel):

@@ -18,10 +18,10 @@ from sidecall.kernel.schema.whole_numbers import to_integer
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.schema import judge_json as _judge_json
+    from sidecall.kernel.schema import json_schema_validator as _json_schema_validator
     from sidecall.kernel.schema.repair import coerce as _mend
 else:
-    _judge_json = Later("sidecall.kernel.schema.judge_json")
+    _json_schema_validator = Later("sidecall.kernel.schema.json_schema_validator")
     _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 
@@ -35,7 +35,7 @@ class JsonArgsSchema:
 
     json_schema: Schema
     flat: Schema
-    judge: "_judge_json.SchemaJudge"
+    validator: "_json_schema_validator.JsonSchemaValidator"
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class JsonArgsSchema:
 
     def in_steps(self) -> "JsonArgsSchema":
         """Return a copy that validates in steps, between which other threads may run."""
-        return self  # Its judge does so in any case
+        return self  # Its validator does so in any case
 
     def drop_unknown(self) -> "JsonArgsSchema":
         """Return a copy that drops all unknown arguments, even those that may have been meant for a missing one."""
@@ -69,14 +69,14 @@ class JsonArgsSchema:
         """
         del injected  # A schema has no fields of its own to be injected.
         given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
-        verdict = self.judge.judge(given)
+        verdict = self.validator.validate(given)
         checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
-        checked = self.judge.make_integers(checked)
+        checked = self.validator.make_integers(checked)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
     def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
-        return _mend.mend(self.judge, given, verdict, repaired, ignored, self.guards)
+        return _mend.mend(self.validator, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(
@@ -137,7 +137,7 @@ def compile_json_args_schema(
     """
     flat = inline_references(schema, known)
     try:
-        judge = _judge_json.make_schema_judge(schema, flat, takes)
+        validator = _json_schema_validator.make_json_schema_validator(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     # Free keys of nested objects are passed on; those of the function are not.
@@ -145,7 +145,7 @@ def compile_json_args_schema(
     return JsonArgsSchema(
         schema,
         hide_forbidden(flat),
-        judge,
+        validator,
         takes,
         omissible=find_omissible(flat),
         guards=guards,

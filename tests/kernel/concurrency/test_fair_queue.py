@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns
 from sidecall.kernel.core.context import Caller
 from tests.kernel.pipeline.entering import ANN, BOB, Server
 

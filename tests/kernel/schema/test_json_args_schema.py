@@ -159,7 +159,7 @@ def test_a_schema_that_cannot_be_used_stops_the_start(schema: dict[str, Any], co
     with pytest.raises(SchemaInferenceError, match=complaint) as caught:
         assert take.compiled
 
-    assert "test_by_json_schema.py" in caught.value.message
+    assert "test_json_args_schema.py" in caught.value.message
 
 
 REFERRING = {

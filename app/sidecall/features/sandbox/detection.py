@@ -9,8 +9,8 @@ from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed, 
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version
 from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
+from sidecall.features.sandbox.seccomp import build_filter, is_known_machine
 from sidecall.features.sandbox.self_test import try_sandbox
-from sidecall.features.sandbox.system_calls import build_filter, is_known_machine
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
 

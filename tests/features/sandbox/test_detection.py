@@ -14,8 +14,8 @@ import pytest
 
 from bench.environments import ROOT
 from sidecall.features.sandbox import bubblewrap
+from sidecall.features.sandbox.detection import NoSandbox, open_bubblewrap
 from sidecall.features.sandbox.landlock import NEEDED, read_version
-from sidecall.features.sandbox.support import NoSandbox, open_bubblewrap
 from sidecall.kernel.ports.sandbox import SandboxLimits
 from tests.features.sandbox.machine import contained, open_once
 from tests.features.sandbox.plain_user import as_plain_user
@@ -32,7 +32,7 @@ REPORT = """
 import asyncio, json
 from dataclasses import asdict
 from sidecall.kernel.ports.sandbox import SandboxLimits
-from sidecall.features.sandbox.support import open_sandbox
+from sidecall.features.sandbox.detection import open_sandbox
 print(json.dumps(asdict(asyncio.run(open_sandbox(SandboxLimits())).report)))
 """
 

@@ -13,7 +13,7 @@ import pytest
 from sidecall.features.sandbox.commands import Shell, ShellBounds
 from sidecall.features.sandbox.shell_process import find_shell
 from sidecall.features.sandbox.shell_state import ShellStates
-from sidecall.features.sandbox.waiting import WaitingShells
+from sidecall.features.sandbox.warm_shells import WarmShells
 from sidecall.kernel.ports.sandbox import CommandEnd
 from tests.features.sandbox.machine import LIMITS, open_once
 from tests.kit.processes import has_ended, list_descendants
@@ -255,7 +255,7 @@ async def test_one_that_is_not_used_ends(tmp_path: Path) -> None:
     """After its time."""
     backend = open_once().backend
     assert backend is not None
-    waiting = WaitingShells(find_shell(backend, LIMITS), 1, idle_seconds=0.3)
+    waiting = WarmShells(find_shell(backend, LIMITS), 1, idle_seconds=0.3)
     waiting.prepare(tmp_path, {})
     await until(lambda: waiting.directories == [tmp_path])
     await until(lambda: not waiting.directories)

@@ -151,6 +151,6 @@ def test_what_is_elsewhere_stops_the_start_unfetched(name: str) -> None:
         with pytest.raises(BlockingIOError):
             listener.accept()
 
-    assert "test_by_json_schema_foreign.py" in caught.value.message
+    assert "test_json_args_schema_foreign.py" in caught.value.message
     assert "tool 'made': args_schema: " in caught.value.message
     assert words in caught.value.message

@@ -80,7 +80,7 @@ def _limit_formats() -> dict[str, Callable[[str], bool]]:
 
 
 @dataclass(frozen=True)
-class SchemaJudge:
+class JsonSchemaValidator:
     """Validates with a JSON Schema, and with a copy whose open objects are closed.
 
     `root` is the schema by which errors are described; its own names count only if the function takes them. `schema` is
@@ -113,7 +113,7 @@ class SchemaJudge:
             return fitting  # What holds of each part would be listed for each way to read it.
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
-    def judge(self, data: Mapping[str, Any]) -> Reading:
+    def validate(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
         if self._is_costly(data):
             return self._judge_roughly(data)
@@ -148,7 +148,7 @@ class SchemaJudge:
         del data
         return [unknown_key.path for unknown_key in reading.unknown_keys]
 
-    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+    def validate_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
         if self._is_costly(data):
             return self._judge_roughly(data)
@@ -241,7 +241,7 @@ def find_path(error: Any, given: Any) -> Path:
     return tuple(path)
 
 
-def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None) -> SchemaJudge:
+def make_json_schema_validator(schema: Schema, flat: Schema, takes: frozenset[str] | None) -> JsonSchemaValidator:
     """Compile a schema.
 
     Args:
@@ -255,7 +255,7 @@ def make_schema_judge(schema: Schema, flat: Schema, takes: frozenset[str] | None
     root = flat
     if takes is not None and flat.get("additionalProperties"):
         root = {key: value for key, value in flat.items() if key != "additionalProperties"}
-    return SchemaJudge(root, schema, _compile(schema), takes is None)
+    return JsonSchemaValidator(root, schema, _compile(schema), takes is None)
 
 
 def _compile(schema: Schema) -> Any:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from sidecall import BaseTool, Registry, ToolContext, tool
-from sidecall.features.mcp_server.pipes import PipeServer
+from sidecall.features.mcp_server.stdio import PipeServer
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.features.mcp_server.messages import PREFIX, write

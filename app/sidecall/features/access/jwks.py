@@ -11,7 +11,7 @@ import httpx
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from sidecall.features.access.methods import IssuerUnreachable
+from sidecall.features.access.auth_methods import IssuerUnreachable
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.patterns import OutgoingRefused

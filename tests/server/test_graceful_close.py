@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.parting import ignore_attempts, stop_listening, take_in
-from sidecall.server.reading import RequestRoom
+from sidecall.server.graceful_close import ignore_attempts, stop_listening, take_in
+from sidecall.server.request_reader import RequestRoom
 from tests.server.clients import Client, settle
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 2\r\n\r\n{}"

@@ -32,7 +32,7 @@ class _Waiting:
     timer: asyncio.TimerHandle
 
 
-class WaitingShells:
+class WarmShells:
     """Keeps shells that wait, up to a number."""
 
     def __init__(self, maker: ShellMaker, most: int, idle_seconds: float = _IDLE_SECONDS) -> None:
