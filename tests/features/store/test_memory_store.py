@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.storage.memory_size import weigh
+from sidecall.features.store.memory_store import weigh
 
 LONG = "x" * 10_000
 

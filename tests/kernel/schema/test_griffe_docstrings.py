@@ -2,8 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.schema.docstrings import parse_docstring
-from sidecall.kernel.schema.plain_docstrings import Docstring
+from sidecall.kernel.schema.docstrings import Docstring, parse_docstring
 
 BLOCKS = {
     "important": "Important:\n    Never call this twice.",

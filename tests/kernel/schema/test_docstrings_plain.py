@@ -6,9 +6,8 @@ import inspect
 import pytest
 
 from bench.environments import ROOT
-from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.docstrings import Docstring, parse_docstring, read_google
 from sidecall.kernel.schema.griffe_docstrings import read_sections
-from sidecall.kernel.schema.plain_docstrings import Docstring, read_google
 
 PLAIN = {
     "Do it.": Docstring("Do it."),
