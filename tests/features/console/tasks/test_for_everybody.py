@@ -35,6 +35,7 @@ PAGES = (
     "audit",
     "mcp-servers",
     "health",
+    "accounts",
     "session",
     "nowhere",
 )
@@ -141,7 +142,7 @@ def test_without_scripts_everything_can_be_read(
         assert page.get_by_role("heading", level=1).inner_text() != ""
         needs += [path] if page.locator("noscript").count() > 0 else []
 
-    others = ["approvals/{id}", "calls/{call}", "calls/{running}"]
+    others = ["approvals/{id}", "calls/{call}", "calls/{running}", "accounts"]
     assert needs == ["tools/place_order", "tools/hostile?form=anthropic", *others]
 
 
