@@ -16,7 +16,7 @@ import httpx
 
 from sidecall import Registry
 from sidecall.features.rates.quotas import Quotas
-from sidecall.features.telemetry.writer import LineWriter
+from sidecall.features.telemetry.log_writer import LineWriter
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Rate

@@ -23,7 +23,7 @@ from sidecall.composition.features import list_setting_names, list_tables, load_
 from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
-from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.interpreter import settle_in, spare_the_collector
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit

@@ -184,14 +184,14 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
             )
         return SecretKeeper(places, None, auditor)
     try:
-        sealing = import_module("sidecall.features.credentials.sealing")
+        encryption = import_module("sidecall.features.credentials.encryption")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
         raise UnsupportedSecrets(
             "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
         ) from None
-    sealer = sealing.Sealer(keys)
+    sealer = encryption.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
     way = _flow.SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)

@@ -19,7 +19,7 @@ from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.telemetry.lines import CallLines
+from sidecall.features.telemetry.log_lines import CallLines
 from sidecall.features.telemetry.metrics import Metrics, open_metrics
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing

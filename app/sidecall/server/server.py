@@ -18,7 +18,7 @@ from types import FrameType
 
 import uvicorn
 
-from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections, bound_unsent

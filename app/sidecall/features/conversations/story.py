@@ -20,7 +20,7 @@ from sidecall.features.history.conversations import (
 )
 from sidecall.features.server_parts import Parts
 from sidecall.features.workspaces.file_requests import FilesOf
-from sidecall.features.workspaces.forms import ShownFile
+from sidecall.features.workspaces.uploads import ShownFile
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import FILES
 from sidecall.kernel.core.context import Caller

@@ -12,7 +12,7 @@ from sidecall.features.contents.routes import SAFE
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.file_requests import FilesOf
-from sidecall.features.workspaces.forms import (
+from sidecall.features.workspaces.uploads import (
     DeletedFile,
     FileListing,
     ShownFile,

@@ -6,7 +6,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from sidecall.features.telemetry.writer import LineWriter
+from sidecall.features.telemetry.log_writer import LineWriter
 
 # More than a pipe holds, and than may wait.
 FLOOD = 400

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from sidecall.features.telemetry.log_writer import LineHandler, LineWriter, find_writer
 from sidecall.features.telemetry.redact import (
     MOST_OF_LINE,
     LineFields,
@@ -18,7 +19,6 @@ from sidecall.features.telemetry.redact import (
     leave_out_nested,
     write_traceback,
 )
-from sidecall.features.telemetry.writer import LineHandler, LineWriter, find_writer
 from sidecall.kernel.core.context import ANONYMOUS, CallOrigin, cut_id
 from sidecall.kernel.core.errors import (
     MissingContext,
