@@ -239,3 +239,28 @@ async def test_a_slow_call_has_no_task_beside_its_own() -> None:
     await asyncio.gather(*server.shared.tasks)
 
     assert (during - before, seen) == (1, [ClientDisconnect])
+
+
+async def test_a_task_of_a_stream_ends_with_its_client() -> None:
+    """Without a third task that listens."""
+    seen: list[bool] = []
+
+    class Stream(Server):
+        async def app(self, _scope: Scope, receive: Receive, _send: Send) -> None:
+            """Serve one request."""
+            receive.__self__.take_body()  # type: ignore[attr-defined]
+            work, listener = asyncio.create_task(asyncio.sleep(60)), DisconnectListener(receive)
+            listener.watch_over(work)
+            await asyncio.wait([work])
+            listener.end()
+            seen.append(work.cancelled())
+
+    server = Stream()
+    before = len(asyncio.all_tasks())
+    await server.get(POST + b"body")
+    await asyncio.sleep(2 * LET_BE)
+    during = len(asyncio.all_tasks())
+    server.connection.connection_lost(None)
+    await asyncio.gather(*server.shared.tasks)
+
+    assert (during - before, seen) == (2, [True])

@@ -20,7 +20,7 @@ from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
-from sidecall.kernel.authoring.inprocess import new_call_id
+from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation

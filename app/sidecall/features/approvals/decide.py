@@ -21,6 +21,7 @@ from sidecall.kernel.core.errors import (
     ErrorKind,
     InvalidDecision,
     RequestError,
+    UnknownApproval,
 )
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
@@ -90,14 +91,14 @@ async def decide(
     Raises:
         UnknownApproval: There is none in the tenant of the person who decides.
         MissingScope: The caller may not approve their own calls.
-        ApprovalConflict: It is decided already, or asks something else by now.
+        ApprovalConflict: It is decided already, has expired, or asks something else by now.
         ToolChanged: The tool is not the one that was asked about, and the decision does not name its hash.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    record = await approvals.get(approval_id, by.tenant)
+    record = await read_approval(approvals, approval_id, by.tenant)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
     call = record.require_asked(decision.question)
@@ -251,6 +252,18 @@ def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, b
         expires_at=None if decision.expires_in is None else now + timedelta(seconds=decision.expires_in),
         approval_id=record.approval.id,
     )
+
+
+async def read_approval(approvals: Approvals, approval_id: str, tenant: str | None) -> ApprovalRecord:
+    """Find an approval of this tenant, also one that nobody decided in time.
+
+    Raises:
+        UnknownApproval: There is none.
+    """
+    try:
+        return await approvals.get(approval_id, tenant)
+    except UnknownApproval:
+        return await approvals.get_expired(approval_id, tenant)
 
 
 def is_own(record: ApprovalRecord, caller: Caller) -> bool:

@@ -150,6 +150,18 @@ class MemoryApprovals:
         """
         return self._entry(approval_id, tenant).read()
 
+    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval that nobody decided in time, as lists show it.
+
+        Raises:
+            UnknownApproval: There is none, or it is not listed any more.
+        """
+        self._forget()
+        entry = self._entries.get(approval_id)
+        if entry is None or entry.status != "expired" or tenant not in (None, entry.tenant):
+            raise UnknownApproval
+        return entry.read()
+
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
         self._forget()

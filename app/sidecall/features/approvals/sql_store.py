@@ -126,6 +126,18 @@ class SqlApprovals:
             raise UnknownApproval
         return read_packed(rows[0][0])
 
+    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Find an approval that nobody decided in time, as lists show it.
+
+        Raises:
+            UnknownApproval: There is none, or it is not listed any more.
+        """
+        rows = await self._database.read("get_expired_approval", approval_id, self._clock(), tenant)
+        if not rows:
+            raise UnknownApproval
+        record = read_packed(rows[0][0])
+        return record if record.approval.status == "expired" else expire(record)
+
     async def find_answered(self, approval_id: str) -> Approval | None:
         """Find the decision about a call, even one that has just expired; None while it has no answer.
 

@@ -114,6 +114,13 @@ class Approvals(Protocol):
             UnknownApproval: There is none, or it has expired.
         """
 
+    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+        """Return an approval that nobody decided in time, without long texts, as long as lists show it.
+
+        Raises:
+            UnknownApproval: There is none.
+        """
+
     async def find_answered(self, approval_id: str) -> Approval | None:
         """Return the decision on a call in any store; None while it has no answer.
 

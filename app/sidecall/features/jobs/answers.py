@@ -12,7 +12,7 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.authoring.inprocess import new_call_id
+from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
