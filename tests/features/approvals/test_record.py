@@ -197,3 +197,14 @@ def test_a_call_without_an_id_is_like_no_other() -> None:
     first, second = _sent({"id": ""}), _sent({"id": ""}, invocation="another")
 
     assert compute_fingerprint(first) != compute_fingerprint(second)
+
+
+def test_what_its_sender_knows_a_call_as_counts_in_place_of_its_id() -> None:
+    """The id of the same call may differ each time."""
+    known = [
+        _sent({"id": call_id}).model_copy(update={"known_as": known_as})
+        for call_id, known_as in (("1", "9"), ("2", "9"), ("1", None))
+    ]
+    first, second, plain = map(compute_fingerprint, known)
+
+    assert first == second != plain
