@@ -44,6 +44,7 @@ class WarmShells:
         self._placed: dict[Path, _Waiting] = {}
         self._blanks: list[ShellProcess] = []
         self._planned: dict[Path, asyncio.TimerHandle] = {}
+        self._filling: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
@@ -89,8 +90,18 @@ class WarmShells:
         with suppress(SandboxFailed, OSError):  # The next command starts one itself.
             if directory.is_dir():
                 self._place(directory, variables)
-            while len(self._blanks) < _BLANKS:
-                self._blanks.append(ShellProcess(self._maker, waits=True))
+            self._fill_soon()
+
+    def _fill_soon(self) -> None:
+        """Start a shell without a workspace in a later turn: each start holds the event loop for a moment."""
+        if self._filling is None and len(self._blanks) < _BLANKS:
+            self._filling = asyncio.get_running_loop().call_later(_PAUSE, self._fill)
+
+    def _fill(self) -> None:
+        self._filling = None
+        with suppress(SandboxFailed, OSError):
+            self._blanks.append(ShellProcess(self._maker, waits=True))
+            self._fill_soon()
 
     def _place(self, directory: Path, variables: Mapping[str, str]) -> None:
         shell = self.take_blank() or ShellProcess(self._maker)
@@ -120,6 +131,8 @@ class WarmShells:
             self._cancel(directory)
         for directory in self.directories:
             self.forget(directory)
+        if self._filling is not None:
+            self._filling.cancel()
         while self._blanks:
             self._drop(self._blanks.pop())
         await asyncio.gather(*self._ending, return_exceptions=True)
