@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall import Registry
 from sidecall.kernel.core.invocation import CallRequest
@@ -16,6 +16,9 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 
+if TYPE_CHECKING:
+    from sidecall.features.approvals import stores
+
 if find_spec("sidecall.features") is not None:
     from sidecall.composition.local_pipeline import default_stages as list_stages
 else:
@@ -28,7 +31,7 @@ else:
 def make_pipeline(
     offered: Registry | Iterable[CompiledTool | Compilable],
     executors: Mapping[ExecutorName, Executor] | None = None,
-    approvals: Any = None,
+    approvals: "stores.Approvals | None" = None,
     caching: Any = None,
     **options: Any,
 ) -> Pipeline:

@@ -116,16 +116,16 @@ class SqlApprovals:
         return read_packed(rows[0][0]) if rows else None
 
     async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given; with `with_expired` also one that lists show as expired.
+        """Find an approval, of this tenant if one is given, and also one that nobody decided in time `with_expired`.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        rows = await self._database.read("get_approval", approval_id, self._clock(), tenant)
+        now = self._clock()
+        rows = await self._database.read("get_approval", approval_id, now, tenant)
         if rows:
             return read_packed(rows[0][0])
-        if with_expired:
-            rows = await self._database.read("get_expired_approval", approval_id, self._clock(), tenant)
+        rows = await self._database.read("get_expired_approval", approval_id, now, tenant) if with_expired else []
         if not rows:
             raise UnknownApproval
         record = read_packed(rows[0][0])
