@@ -34,9 +34,9 @@ from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
+from sidecall.kernel.rest.parsed_call import DialectName
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import Answer
 
 # The header that counts what a list has on all pages.
