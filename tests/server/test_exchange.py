@@ -13,7 +13,7 @@ from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 
 POST = b"POST / HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 4\r\n\r\n"

@@ -1,6 +1,5 @@
 """sidecall serve: run the server."""
 
-import gc
 import logging
 import os
 import signal
@@ -24,8 +23,8 @@ from sidecall.composition.features import list_setting_names, list_tables, load_
 from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
-from sidecall.features.telemetry.writer import exit_now, log_last
-from sidecall.kernel.concurrency.pools import take_short_turns
+from sidecall.features.telemetry.log_writer import exit_now, log_last
+from sidecall.kernel.concurrency.interpreter import settle_in, spare_the_collector
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
@@ -35,8 +34,8 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
-from sidecall.server.reading import RequestRoom, room_for
-from sidecall.server.server import LAST_STEPS, Server, give_memory_back
+from sidecall.server.request_reader import RequestRoom, room_for
+from sidecall.server.server import LAST_STEPS, Server
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
@@ -101,7 +100,7 @@ def run_server(**given: Any) -> None:
     """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
-    _spare_the_collector()
+    spare_the_collector()
     settings: Settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
@@ -235,10 +234,7 @@ def _serve(
         lifecycle.certificates = Certificates(settings.tls_cert, settings.tls_key)
     app = create_app(settings, registry, lifecycle, room.unread, writers=writers)
     config = _make_config(settings, app, lifecycle.certificates)
-    gc.collect()
-    _spare_the_collector()
-    take_short_turns()
-    give_memory_back()
+    settle_in()
     most = room_for(settings.max_connections)
     server = Server(config, lifecycle, read_patience(settings), most, room, on_started, is_worker=sock is not None)
     try:
@@ -254,17 +250,6 @@ def _serve(
     if not server.started:
         refused = REFUSED if sock is None else START_REFUSED
         sys.exit(refused if lifecycle.is_refused else START_FAILED)
-
-
-def _spare_the_collector() -> None:
-    """Freeze loaded objects and raise the garbage collector's thresholds.
-
-    Loaded modules are permanent, and thousands of waiting calls are no garbage; walking through them takes longer than
-    serving them.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 5, 100)
-    gc.enable()
 
 
 def _make_config(settings: Settings, app: Any = None, certificates: Any = None) -> uvicorn.Config:

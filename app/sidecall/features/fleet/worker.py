@@ -227,6 +227,7 @@ class Worker:
     def _release(self, held: Held, *, is_taken: bool = True) -> None:
         """Free the slot of a call, and take its ticket out of the stream."""
         self._calls.remove(held)
+        held.running = held.run = None  # Which know the call: it would be left to the garbage collector.
         self._busy -= 1
         self._freed.set()
         if held.ticket is not None and is_taken:

@@ -25,8 +25,8 @@ from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later
 
 if TYPE_CHECKING:

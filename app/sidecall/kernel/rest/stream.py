@@ -21,9 +21,9 @@ from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.rest.answers import write_whole
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
 
 _TOO_SLOW = "The events were not read in time."
 _CUT = (
