@@ -57,9 +57,13 @@ export function chooseSeveral(opener) {
   const form = make(
     "form",
     { class: "box stack" },
-    make("label", { for: "reason" }, "Your reason for all of them"),
-    reason,
-    make("p", { class: "hint", id: "reason-hint" }, "Models read it. Tick the calls that you reject."),
+    make(
+      "div",
+      { class: "entry" },
+      make("label", { for: "reason" }, "Your reason for all of them"),
+      reason,
+      make("p", { class: "hint", id: "reason-hint" }, "Models read it. Tick the calls that you reject."),
+    ),
     make("div", { class: "steps" }, button, makeButton("Leave it", "Leave it", close, "plain")),
     state,
   );
