@@ -96,7 +96,7 @@ def look_through(value: Any, fit: Fits) -> Look:
 
 def _is_surely_large(value: Any) -> bool:
     """Return whether its members hold too many values, if all are like the first: to look at them would be in vain."""
-    first = next(iter(value.values() if type(value) is dict else value), None)
+    first: Any = next(iter(value.values() if type(value) is dict else value), None)
     return type(first) in _CONTAINERS and len(value) * (1 + len(first)) > MOST_VALUES
 
 
