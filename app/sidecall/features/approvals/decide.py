@@ -21,7 +21,6 @@ from sidecall.kernel.core.errors import (
     ErrorKind,
     InvalidDecision,
     RequestError,
-    UnknownApproval,
 )
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
@@ -98,7 +97,7 @@ async def decide(
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    record = await read_approval(approvals, approval_id, by.tenant)
+    record = await approvals.get(approval_id, by.tenant, with_expired=True)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
     call = record.require_asked(decision.question)
@@ -252,18 +251,6 @@ def _make_rule(pipeline: Pipeline, record: ApprovalRecord, decision: Decision, b
         expires_at=None if decision.expires_in is None else now + timedelta(seconds=decision.expires_in),
         approval_id=record.approval.id,
     )
-
-
-async def read_approval(approvals: Approvals, approval_id: str, tenant: str | None) -> ApprovalRecord:
-    """Find an approval of this tenant, also one that nobody decided in time.
-
-    Raises:
-        UnknownApproval: There is none.
-    """
-    try:
-        return await approvals.get(approval_id, tenant)
-    except UnknownApproval:
-        return await approvals.get_expired(approval_id, tenant)
 
 
 def is_own(record: ApprovalRecord, caller: Caller) -> bool:

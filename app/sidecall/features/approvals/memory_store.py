@@ -142,25 +142,13 @@ class MemoryApprovals:
         approval = known.packed.unpack().approval
         return approval if approval.message is not None else None
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given.
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
+        """Find an approval, of this tenant if one is given; one that has expired as lists show it.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        return self._entry(approval_id, tenant).read()
-
-    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval that nobody decided in time, as lists show it.
-
-        Raises:
-            UnknownApproval: There is none, or it is not listed any more.
-        """
-        self._forget()
-        entry = self._entries.get(approval_id)
-        if entry is None or entry.status != "expired" or tenant not in (None, entry.tenant):
-            raise UnknownApproval
-        return entry.read()
+        return self._entry(approval_id, tenant, with_expired=with_expired).read()
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
@@ -323,11 +311,11 @@ class MemoryApprovals:
         self._ids.pop(entry.fingerprint, None)
         return entry
 
-    def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
+    def _entry(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
         # Another tenant's is not examined further, as if it did not exist.
-        if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
+        if entry is None or tenant not in (None, entry.tenant) or (entry.status == "expired" and not with_expired):
             raise UnknownApproval
         return entry
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from sidecall.features.approvals.asked_tool import ToolState, compare, find_tool, read_function, show_both
-from sidecall.features.approvals.decide import DecisionTerms, decide, is_own, read_approval
+from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
 from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.server_parts import PartsDep
@@ -183,7 +183,7 @@ async def get_approval(
     parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
 ) -> Response:
     """Get one approval; once the call is answered, `message` is the answer for the model."""
-    record = await read_approval(parts.approvals, approval_id, caller.tenant)
+    record = await parts.approvals.get(approval_id, caller.tenant, with_expired=True)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
     return _show(record.approval, format, _show_tool(parts, record.approval, record))

@@ -115,24 +115,17 @@ class SqlApprovals:
         rows = await self._database.read("find_approval", fingerprint, self._clock())
         return read_packed(rows[0][0]) if rows else None
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given.
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
+        """Find an approval, of this tenant if one is given; one that has expired as lists show it.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        rows = await self._database.read("get_approval", approval_id, self._clock(), tenant)
-        if not rows:
-            raise UnknownApproval
-        return read_packed(rows[0][0])
-
-    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval that nobody decided in time, as lists show it.
-
-        Raises:
-            UnknownApproval: There is none, or it is not listed any more.
-        """
-        rows = await self._database.read("get_expired_approval", approval_id, self._clock(), tenant)
+        now = self._clock()
+        rows = await self._database.read("get_approval", approval_id, now, tenant)
+        if rows:
+            return read_packed(rows[0][0])
+        rows = await self._database.read("get_expired_approval", approval_id, now, tenant) if with_expired else []
         if not rows:
             raise UnknownApproval
         record = read_packed(rows[0][0])

@@ -107,18 +107,13 @@ class Approvals(Protocol):
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
         """Return the approval with the same fingerprint in any state, or None."""
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
         """Return an approval, of this tenant if one is given; another tenant's takes the same time as a missing one.
+
+        One that nobody decided in time is found `with_expired`, without long texts, as long as lists show it.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
-        """
-
-    async def get_expired(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Return an approval that nobody decided in time, without long texts, as long as lists show it.
-
-        Raises:
-            UnknownApproval: There is none.
         """
 
     async def find_answered(self, approval_id: str) -> Approval | None:
