@@ -17,7 +17,7 @@ from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 
 if TYPE_CHECKING:
-    from sidecall.features.approvals.stores import Approvals
+    from sidecall.features.approvals import stores
 
 if find_spec("sidecall.features") is not None:
     from sidecall.composition.local_pipeline import default_stages as list_stages
@@ -31,7 +31,7 @@ else:
 def make_pipeline(
     offered: Registry | Iterable[CompiledTool | Compilable],
     executors: Mapping[ExecutorName, Executor] | None = None,
-    approvals: "Approvals | None" = None,
+    approvals: "stores.Approvals | None" = None,
     caching: Any = None,
     **options: Any,
 ) -> Pipeline:

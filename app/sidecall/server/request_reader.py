@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from abc import abstractmethod
-from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
+from asyncio import AbstractEventLoop, BaseTransport, Task, Transport, current_task
 from contextvars import Context
 from typing import Any, Protocol, cast
 
@@ -256,9 +256,14 @@ class RequestReader(RequestParser):
     def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
         # Its context variables are its own; those of here may be what the request before it has set.
         # Made here, since the loop would make up a name for each.
-        task = Task(cycle.run_asgi(app), loop=self.loop, name="request", context=Context())
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(Task(self._answer(cycle, app), loop=self.loop, name="request", context=Context()))
+
+    async def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Answer a request. Its task leaves by itself, since a callback would take one more turn of the loop."""
+        try:
+            await cycle.run_asgi(app)
+        finally:
+            self.tasks.discard(current_task(self.loop))
 
     def on_body(self, body: bytes) -> None:
         """Buffer a part of a body; called by the parser."""

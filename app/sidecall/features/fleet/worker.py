@@ -202,9 +202,10 @@ class Worker:
             self._asked -= 1
         if ticket is None:
             return
-        if ticket.metadata.num_pending:
+        is_full = self._busy >= self.plan.slots
+        if ticket.metadata.num_pending or is_full:
             self._backlog_until = time.monotonic() + _BACKLOG
-        if self.is_draining or self._busy >= self.plan.slots:
+        if self.is_draining or is_full:
             await _settle(ticket.nak())
             return
         read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)

@@ -43,24 +43,17 @@ def fill_hidden(invocation: Invocation) -> None:
         injection.fill(filled, supply)
 
 
-def validate(invocation: Invocation) -> None:
-    """Convert JSON arguments to the annotated types, and add injected values.
+def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
+    """Convert JSON arguments to the annotated types, and add injected values; `schema` in place of the tool's own.
 
     Raises:
         InvalidArguments: They do not fit the schema.
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    _validate(invocation, invocation.tool.args_schema)
-
-
-def validate_in_steps(invocation: Invocation) -> None:
-    """Do the same in steps, between which other threads may run."""
-    _validate(invocation, invocation.tool.args_schema.in_steps())
-
-
-def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
     injected = invocation.injected
+    if schema is None:
+        schema = invocation.tool.args_schema
     try:
         values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
     except InvalidArguments as failure:
@@ -80,6 +73,11 @@ def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
     invocation.values = values
+
+
+def validate_in_steps(invocation: Invocation) -> None:
+    """Do the same in steps, between which other threads may run."""
+    validate(invocation, invocation.tool.args_schema.in_steps())
 
 
 def _drop_repeated(invocation: Invocation) -> None:
