@@ -72,6 +72,11 @@ class RemoteCall:
         """The queue of its tool."""
         return self.invocation.tool.options.queue or ""
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer of its worker is there, though perhaps not taken yet."""
+        return self._outcome is not None and self._outcome.done() and not self._outcome.cancelled()
+
     def wait_for_claim(self, number: int, pool: str) -> "asyncio.Future[bool]":
         """Begin to wait until a worker claims the ticket of this number."""
         self.number, self.pool = number, pool
