@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from sidecall.server.responses import Signal
 from tests.kit.asgi import Wire
 
@@ -325,3 +326,31 @@ def test_a_signal_tells_with_each_set(is_set: bool) -> None:
     signal.set()
 
     assert told == ["set", "set"]
+
+
+async def test_an_exchange_has_all_that_uvicorns_own_has() -> None:
+    """It sets that by itself, and uvicorn's methods read it."""
+    client = Client(_start(content_length="2"), _body(b"ok"))
+    await client.send()
+    ours: Any = client.connection.cycle
+    theirs = RequestResponseCycle(*[ours] * 11)
+
+    assert vars(ours).keys() - vars(theirs).keys() == {"arrival", "_head"}
+    assert vars(theirs).keys() <= vars(ours).keys()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_request_is_in_flight_until_it_has_been_served(fails: bool) -> None:
+    """Whether it is answered or fails."""
+    client = Client()
+    seen: list[int] = []
+
+    def look() -> None:
+        seen.append(len(client.shared.tasks))
+        assert not fails
+
+    client.messages = (look, _start(content_length="2"), _body(b"ok"), look)
+    await client.send()
+
+    assert seen == [1] if fails else [1, 1]
+    assert not client.shared.tasks

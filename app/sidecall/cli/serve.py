@@ -16,14 +16,14 @@ import typer
 import uvicorn
 
 from sidecall.cli.default_store import choose_store
-from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
+from sidecall.cli.listening import BACKLOG, find_address, listen, refuse_open, removing, require_pair
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, list_tables, load_features
 from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
-from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.interpreter import settle_in, spare_the_collector
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
@@ -34,7 +34,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
-from sidecall.server.reading import RequestRoom, room_for
+from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
@@ -129,7 +129,7 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
     seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
     try:
         with sharing_files(settings) as (shared, writers):
-            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
+            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, BACKLOG)
             with removing(settings.unix):
                 supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
                 supervisor.scheme = "http" if settings.tls_cert is None else "https"
@@ -262,6 +262,7 @@ def _make_config(settings: Settings, app: Any = None, certificates: Any = None) 
         ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         ssl_context_factory=None if certificates is None else certificates.make_context,
         timeout_keep_alive=settings.keep_alive,
+        backlog=BACKLOG,
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

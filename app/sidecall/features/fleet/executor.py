@@ -24,8 +24,8 @@ from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.child import Message, unpack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.output import read_output
-from sidecall.kernel.executors.process.questions import reply_to
 from sidecall.kernel.executors.process.request import bounds_of, write_request
+from sidecall.kernel.executors.process.server_requests import reply_to
 
 logger = logging.getLogger("sidecall.fleet")
 

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns, key_of
 
 P = ParamSpec("P")
 

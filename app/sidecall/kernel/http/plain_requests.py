@@ -54,11 +54,12 @@ def with_body(
             or not is_plain(headers, len(scope["headers"]), bounds)
         ):
             return None
-        chosen: WithBody | None = answer
-        if headers.get(b"accept", b"").lower().find(b"event-stream") >= 0:
-            chosen = answer_events if _asks_for_events(headers) else None
-        if chosen is None:
-            return None
+        chosen = answer
+        accept = headers.get(b"accept")
+        if accept is not None and accept.lower().find(b"event-stream") >= 0:
+            if answer_events is None or not _asks_for_events(headers):
+                return None
+            chosen = answer_events
         body = take_body(receive)
         if body is None:
             return _receive_and_answer(chosen, bounds, sweep, scope, receive)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import Pool
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import NOTHING, Invocation
@@ -43,24 +43,17 @@ def fill_hidden(invocation: Invocation) -> None:
         injection.fill(filled, supply)
 
 
-def validate(invocation: Invocation) -> None:
-    """Convert JSON arguments to the annotated types, and add injected values.
+def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
+    """Convert JSON arguments to the annotated types, and add injected values; `schema` in place of the tool's own.
 
     Raises:
         InvalidArguments: They do not fit the schema.
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    _validate(invocation, invocation.tool.args_schema)
-
-
-def validate_in_steps(invocation: Invocation) -> None:
-    """Do the same in steps, between which other threads may run."""
-    _validate(invocation, invocation.tool.args_schema.in_steps())
-
-
-def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
     injected = invocation.injected
+    if schema is None:
+        schema = invocation.tool.args_schema
     try:
         values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
     except InvalidArguments as failure:
@@ -68,7 +61,9 @@ def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
         _drop_repeated(invocation)
         if schema.hidden:
             _blame_no_model(invocation, failure)
-        raise
+        # A failure is kept until a whole batch is answered; its trace would keep all that the validator has listed.
+        failure.__context__ = None
+        raise failure.with_traceback(None) from None
     except SidecallError:
         raise
     except BaseException as error:
@@ -78,6 +73,11 @@ def _validate(invocation: Invocation, schema: ArgsSchema) -> None:
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
     invocation.values = values
+
+
+def validate_in_steps(invocation: Invocation) -> None:
+    """Do the same in steps, between which other threads may run."""
+    validate(invocation, invocation.tool.args_schema.in_steps())
 
 
 def _drop_repeated(invocation: Invocation) -> None:
