@@ -200,7 +200,8 @@ class FleetExecutor:
         while True:
             await self._find_worker(call, stop)
             self._grant(call)
-            answer = await call.wait_for_answer()
+            assert call.outcome is not None
+            answer = await call.outcome
             if answer is not None:
                 self.roster.find(call.worker).note_answer()
                 self._lines.move()
