@@ -11,8 +11,8 @@ from pydantic import Field
 from sidecall import IndexedFolder, ToolAnnotations, ToolContext, ToolException, tool
 from sidecall.features.vector_stores.index import spread
 from sidecall.features.vector_stores.texts import find_page_reader
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import FOLDER_SEARCH
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.ports.passages import FilePassage
 
 MOST_FOLDERS = 64

@@ -24,8 +24,8 @@ from sidecall import (
     guarded_async_client,
     tool,
 )
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import FILES
-from sidecall.kernel.concurrency.turns import key_of
 
 MAX_SECONDS = 180.0
 MAX_BYTES = 64 * 1024 * 1024

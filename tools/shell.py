@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sidecall import CommandSandbox, ToolAnnotations, ToolContext, ToolException, Workspace, WorkspaceError, tool
+from sidecall.kernel.concurrency.fair_queue import CallerKey, key_of
 from sidecall.kernel.concurrency.pools import FILES
-from sidecall.kernel.concurrency.turns import CallerKey, key_of
 from sidecall.native import CommandResult
 
 SECONDS = 30.0

@@ -28,7 +28,7 @@ from trials import (
     traces,
 )
 from trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from trials.durable import away, drained, fleet, killed, notified, past, points, shared, told, torn, workers
+from trials.durable import away, drained, fleet, frozen, killed, notified, past, points, shared, told, torn, workers
 from trials.finding import Finding
 from trials.hostile import (
     bombs,
@@ -68,7 +68,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "responsive": (held_up.run,),
     "console": (paged.run,),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run),
+    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run, frozen.run),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
     "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers),
@@ -83,6 +83,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
 PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
+    "frozen-on-postgres": (frozen.run_shortly,),
     "told-on-postgres": (told.run_on_postgres,),
 }
 # A minute of them, in pytest.

@@ -1,12 +1,15 @@
 """A server that asks nobody for credentials listens on loopback, unless its operator insists."""
 
+import socket
+import struct
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.servers import plain_environment
-from sidecall.cli.listening import OpenToAll, refuse_open
+from sidecall.cli.listening import BACKLOG, OpenToAll, listen, refuse_open
 from sidecall.settings import Settings
 from tests.kit.forked import run_sidecall
 
@@ -55,3 +58,15 @@ def test_the_start_ends_with_what_to_write(tmp_path: Path, environment: dict[str
     assert result.returncode == 1
     assert said in result.stderr
     assert "ZeroDivisionError" not in result.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many may wait")
+def test_as_many_connections_may_wait_as_the_system_allows() -> None:
+    """Else those of a burst that find no place come a second later."""
+    allowed = int(Path("/proc/sys/net/core/somaxconn").read_text())
+
+    with listen(Settings(port=0), BACKLOG) as sock:
+        told = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+
+    # Of a socket that listens, `tcpi_sacked` is the length of its queue.
+    assert struct.unpack_from("I", told, 28) == (min(BACKLOG, allowed),)

@@ -24,7 +24,6 @@ from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
-from sidecall.storage.memory_size import Room
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.postgres import empty_tables
@@ -79,8 +78,8 @@ class InMemory:
         self, ttl: float, most: int, clock: Callable[[], float], most_bytes: int = 32 * 1024 * 1024
     ) -> Approvals:
         """Make what keeps approvals here."""
-        self.room = Room(most_bytes)
-        return MemoryApprovals(ttl, most, clock, self.room)
+        self._approvals = MemoryApprovals(ttl, most, clock, most_bytes)
+        return self._approvals
 
     def contents(self, ttl: float, most: int, clock: Callable[[], float], quota: int | None = None) -> Contents:
         """Make what keeps contents here."""
@@ -116,7 +115,7 @@ class InMemory:
 
     async def count_bytes(self) -> int:
         """Count what the approvals take."""
-        return self.room.taken
+        return self._approvals.taken
 
 
 class InDatabase:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall import Registry
-from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.options import ExecutorName
@@ -16,6 +15,9 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
+
+if TYPE_CHECKING:
+    from sidecall.features.approvals import stores
 
 if find_spec("sidecall.features") is not None:
     from sidecall.composition.local_pipeline import default_stages as list_stages
@@ -29,7 +31,7 @@ else:
 def make_pipeline(
     offered: Registry | Iterable[CompiledTool | Compilable],
     executors: Mapping[ExecutorName, Executor] | None = None,
-    approvals: Approvals | None = None,
+    approvals: "stores.Approvals | None" = None,
     caching: Any = None,
     **options: Any,
 ) -> Pipeline:

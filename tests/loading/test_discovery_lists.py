@@ -4,7 +4,7 @@ import pytest
 
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
 from sidecall.kernel.executors.process.finder import Finder
-from sidecall.kernel.executors.process.home import home_of
+from sidecall.kernel.executors.process.tool_location import home_of
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.loading.offers import tools_of

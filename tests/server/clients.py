@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 
 

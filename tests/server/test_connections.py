@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 
 REQUEST = b"POST /tool_calls HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 2\r\n\r\n{}"

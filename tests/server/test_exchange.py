@@ -13,7 +13,7 @@ from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 
 POST = b"POST / HTTP/1.1\r\nHost: sidecall\r\nContent-Length: 4\r\n\r\n"
@@ -239,3 +239,28 @@ async def test_a_slow_call_has_no_task_beside_its_own() -> None:
     await asyncio.gather(*server.shared.tasks)
 
     assert (during - before, seen) == (1, [ClientDisconnect])
+
+
+async def test_a_task_of_a_stream_ends_with_its_client() -> None:
+    """Without a third task that listens."""
+    seen: list[bool] = []
+
+    class Stream(Server):
+        async def app(self, _scope: Scope, receive: Receive, _send: Send) -> None:
+            """Serve one request."""
+            receive.__self__.take_body()  # type: ignore[attr-defined]
+            work, listener = asyncio.create_task(asyncio.sleep(60)), DisconnectListener(receive)
+            listener.watch_over(work)
+            await asyncio.wait([work])
+            listener.end()
+            seen.append(work.cancelled())
+
+    server = Stream()
+    before = len(asyncio.all_tasks())
+    await server.get(POST + b"body")
+    await asyncio.sleep(2 * LET_BE)
+    during = len(asyncio.all_tasks())
+    server.connection.connection_lost(None)
+    await asyncio.gather(*server.shared.tasks)
+
+    assert (during - before, seen) == (2, [True])

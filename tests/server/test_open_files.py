@@ -8,7 +8,7 @@ import pytest
 SCRIPT = """
 import logging, os, resource, sys
 
-from sidecall.server.reading import are_exhausted, room_beyond, room_for
+from sidecall.server.request_reader import are_exhausted, room_beyond, room_for
 
 logging.basicConfig(format="%(message)s", stream=sys.stdout)
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from sidecall.server.responses import Signal
 from tests.kit.asgi import Wire
 

@@ -11,7 +11,7 @@ import uvicorn
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import Connection, Connections
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from tests.server.clients import Application
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -13,7 +13,7 @@ import uvicorn
 
 from sidecall.server.connections import Connection
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.reading import RequestRoom
+from sidecall.server.request_reader import RequestRoom
 from sidecall.server.server import Server
 
 

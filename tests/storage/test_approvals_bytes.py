@@ -220,14 +220,15 @@ async def test_in_memory_small_values_take_no_more_than_they_say() -> None:
 
 @pytest.mark.parametrize("decision", [APPROVE, Decision(decision="reject")])
 async def test_in_memory_there_is_always_room_for_a_decision_and_a_short_answer(decision: Decision) -> None:
-    """Though not a byte is left of what others keep there as well."""
-    place = InMemory()
-    desk = Desk(place, 25_500)
+    """Though not a byte is left beside the call that waits."""
+    wide = Desk(InMemory(), 1_000_000)
+    await wide.ask(text=LONG)
+    most = await wide.taken()
+    desk = Desk(InMemory(), most)
     waiting = (await desk.ask(text=LONG)).approval
-    place.room.take(place.room.most - place.room.taken)
 
     await desk.approvals.decide(waiting.id, decision, "eve")
     answered = await desk.approvals.answer(waiting.id, ToolMessage(content="n" * 1000))
 
     assert answered.approval.message is not None
-    assert place.room.taken <= place.room.most
+    assert await desk.taken() <= most

@@ -21,3 +21,10 @@ def test_each_name_is_there() -> None:
     assert [getattr(testing, name).__name__ for name in testing.__all__] == testing.__all__
     assert set(testing.__all__) <= set(dir(testing))
     assert not hasattr(testing, "ToolTestr")
+
+
+def test_no_name_is_that_of_a_module() -> None:
+    """To import the module would put it in the place of the name."""
+    modules = {file.stem for file in Path(testing.__file__).parent.glob("*.py")}
+
+    assert modules.isdisjoint(testing.__all__)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sidecall.features.sandbox.commands import Shell, ShellBounds
+from sidecall.features.sandbox.detection import open_sandbox
 from sidecall.features.sandbox.shell_state import ShellStates
-from sidecall.features.sandbox.support import open_sandbox
 from sidecall.kernel.ports.sandbox import CommandEnd, SandboxLimits
 from tests.kit.processes import list_descendants
 from trials.confined.viewing import forget_peak, read_peak

@@ -18,7 +18,7 @@ from sidecall.features.credentials.server_secrets import list_missing, list_unkn
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Finder
-from sidecall.kernel.executors.process.home import find_unfit
+from sidecall.kernel.executors.process.tool_location import find_unfit
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.lint import Finding, lint
 from sidecall.later import Later

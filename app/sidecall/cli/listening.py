@@ -18,6 +18,10 @@ from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")
 
+# Connections that may wait until they are accepted; the system allows fewer, Linux 4,096. Where more come at once, each
+# of the others tries again after a second or more.
+BACKLOG = 16_384
+
 _REMEDIES = {
     errno.EADDRNOTAVAIL: "no interface of this machine has this address; choose another with --host or SIDECALL_HOST",
     errno.EACCES: "ports below 1024 are for root; choose another with --port or SIDECALL_PORT",

@@ -1,6 +1,5 @@
 """sidecall serve: run the server."""
 
-import gc
 import logging
 import os
 import signal
@@ -17,15 +16,15 @@ import typer
 import uvicorn
 
 from sidecall.cli.default_store import choose_store
-from sidecall.cli.listening import find_address, listen, refuse_open, removing, require_pair
+from sidecall.cli.listening import BACKLOG, find_address, listen, refuse_open, removing, require_pair
 from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
 from sidecall.composition.features import list_setting_names, list_tables, load_features
 from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
-from sidecall.features.telemetry.writer import exit_now, log_last
-from sidecall.kernel.concurrency.pools import take_short_turns
+from sidecall.features.telemetry.log_writer import exit_now, log_last
+from sidecall.kernel.concurrency.interpreter import settle_in, spare_the_collector
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
@@ -35,8 +34,8 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
-from sidecall.server.reading import RequestRoom, room_for
-from sidecall.server.server import LAST_STEPS, Server, give_memory_back
+from sidecall.server.request_reader import RequestRoom, room_for
+from sidecall.server.server import LAST_STEPS, Server
 from sidecall.server.signals import INTERRUPTED, leave_on
 from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
 from sidecall.settings import Settings, unknown_names
@@ -101,7 +100,7 @@ def run_server(**given: Any) -> None:
     """Serve the tools over HTTP, until a signal; None means the environment's value or the default."""
     leave_on(signal.SIGTERM)
     leave_on(signal.SIGINT, code=INTERRUPTED)
-    _spare_the_collector()
+    spare_the_collector()
     settings: Settings = read_settings(**given)
     if settings.reload and settings.workers > 1:
         raise InvalidToolOption("--reload works with one worker; leave out --workers.")
@@ -130,7 +129,7 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
     seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
     try:
         with sharing_files(settings) as (shared, writers):
-            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, 2048)
+            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, BACKLOG)
             with removing(settings.unix):
                 supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
                 supervisor.scheme = "http" if settings.tls_cert is None else "https"
@@ -235,10 +234,7 @@ def _serve(
         lifecycle.certificates = Certificates(settings.tls_cert, settings.tls_key)
     app = create_app(settings, registry, lifecycle, room.unread, writers=writers)
     config = _make_config(settings, app, lifecycle.certificates)
-    gc.collect()
-    _spare_the_collector()
-    take_short_turns()
-    give_memory_back()
+    settle_in()
     most = room_for(settings.max_connections)
     server = Server(config, lifecycle, read_patience(settings), most, room, on_started, is_worker=sock is not None)
     try:
@@ -256,17 +252,6 @@ def _serve(
         sys.exit(refused if lifecycle.is_refused else START_FAILED)
 
 
-def _spare_the_collector() -> None:
-    """Freeze loaded objects and raise the garbage collector's thresholds.
-
-    Loaded modules are permanent, and thousands of waiting calls are no garbage; walking through them takes longer than
-    serving them.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 5, 100)
-    gc.enable()
-
-
 def _make_config(settings: Settings, app: Any = None, certificates: Any = None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
@@ -277,6 +262,7 @@ def _make_config(settings: Settings, app: Any = None, certificates: Any = None) 
         ssl_keyfile=None if settings.tls_key is None else str(settings.tls_key),
         ssl_context_factory=None if certificates is None else certificates.make_context,
         timeout_keep_alive=settings.keep_alive,
+        backlog=BACKLOG,
         http=Connection,
         ws="none",
         log_config=None,  # It was set before anything was logged.

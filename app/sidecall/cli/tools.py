@@ -17,7 +17,7 @@ from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
-from sidecall.kernel.schema.injected import InjectedParameter, describe_injected
+from sidecall.kernel.schema.injected_parameters import InjectedParameter, describe_injected
 from sidecall.kernel.schema.references import inline_references
 from sidecall.later import Later
 from sidecall.settings import Settings

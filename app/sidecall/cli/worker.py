@@ -15,7 +15,7 @@ from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_pr
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
-from sidecall.kernel.concurrency.pools import take_short_turns
+from sidecall.kernel.concurrency.interpreter import settle_in
 from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.executors.table import close_all, start_all
 from sidecall.later import Later
@@ -68,7 +68,7 @@ def worker(
             room = write_count(plan.slots, "slot")
             said = f"worker {plan.name} of the queue {queue} with {room}, probes at http://{where}"
             _serving.logger.info("%s: %s", said, ", ".join(offered))
-            take_short_turns()
+            settle_in()
             with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
                 runner.run(_work(settings, access, plan, listening, witness.begun))
 

@@ -10,7 +10,8 @@ from pydantic import PrivateAttr, TypeAdapter
 
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
 from sidecall.kernel.authoring.hook_contexts import find_context_type
-from sidecall.kernel.authoring.inprocess import Beside, run_plainly
+from sidecall.kernel.authoring.inprocess import run_plainly
+from sidecall.kernel.authoring.inputs import Beside
 from sidecall.kernel.authoring.spellings import rename_options
 from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.authoring.tool import BaseTool, refuse_tool

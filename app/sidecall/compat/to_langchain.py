@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict
 from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.interrupts import GraphOutput, read_graph_output, read_resumption
-from sidecall.kernel.authoring.inprocess import Beside, ainvoke, invoke
+from sidecall.kernel.authoring.inprocess import ainvoke, invoke
+from sidecall.kernel.authoring.inputs import Beside
 from sidecall.kernel.authoring.langchain_interface import RUNTIME
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.schema.forms.one_object import join_root

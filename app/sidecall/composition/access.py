@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing
-from sidecall.features.access.methods import (
+from sidecall.features.access.auth_methods import (
     LOOPBACK,
     CallerHeader,
     GatewayHeaders,
@@ -139,7 +139,7 @@ def _build_tokens(settings: Settings) -> Method:
     try:
         tokens, key_sets = (
             import_module("sidecall.features.access.tokens"),
-            import_module("sidecall.features.access.key_sets"),
+            import_module("sidecall.features.access.jwks"),
         )
     except ModuleNotFoundError as error:
         if error.name != "joserfc":
@@ -184,14 +184,14 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
             )
         return SecretKeeper(places, None, auditor)
     try:
-        sealing = import_module("sidecall.features.credentials.sealing")
+        encryption = import_module("sidecall.features.credentials.encryption")
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
         raise UnsupportedSecrets(
             "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
         ) from None
-    sealer = sealing.Sealer(keys)
+    sealer = encryption.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
     way = _flow.SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)

@@ -19,7 +19,7 @@ from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.telemetry.lines import CallLines
+from sidecall.features.telemetry.log_lines import CallLines
 from sidecall.features.telemetry.metrics import Metrics, open_metrics
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
@@ -39,16 +39,16 @@ from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
 from sidecall.later import Later
+from sidecall.loading.file_watcher import follow_files, settle_places
 from sidecall.loading.offers import tools_of
-from sidecall.loading.reload import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import home as _home
+    from sidecall.kernel.executors.process import tool_location as _tool_location
 else:
-    _home = Later("sidecall.kernel.executors.process.home")
+    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
 
 
 def build_lifespan(
@@ -118,7 +118,7 @@ def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
     """
     wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
     if wanting:
-        _home.refuse_unfit(wanting, Finder(tools_of))
+        _tool_location.refuse_unfit(wanting, Finder(tools_of))
 
 
 def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:

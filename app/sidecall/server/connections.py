@@ -19,7 +19,6 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.reading import Keeper, RequestReader, RequestRoom, are_exhausted, room_beyond
 from sidecall.server.refusals import (
     BODY_LATE,
     FULL,
@@ -30,6 +29,7 @@ from sidecall.server.refusals import (
     bytes_of,
     response_to,
 )
+from sidecall.server.request_reader import Keeper, RequestReader, RequestRoom, are_exhausted, room_beyond
 from sidecall.server.responses import Lingering, disconnect
 
 logger = logging.getLogger("sidecall")

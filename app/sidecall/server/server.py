@@ -6,7 +6,6 @@ docs/lifecycle.md.
 """
 
 import asyncio
-import ctypes
 import errno
 import logging
 import os
@@ -19,12 +18,12 @@ from types import FrameType
 
 import uvicorn
 
-from sidecall.features.telemetry.writer import exit_now, log_last
+from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connections import SWEEP, Connections, bound_unsent
-from sidecall.server.parting import stop_listening, take_in
-from sidecall.server.reading import RequestRoom
+from sidecall.server.graceful_close import stop_listening, take_in
+from sidecall.server.request_reader import RequestRoom
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
 from sidecall.server.watchdog import Watchdog
 
@@ -257,25 +256,3 @@ class Server(uvicorn.Server):
             await asyncio.sleep(min(_TICK, left))
             counter += 1
             await self.on_tick(counter)
-
-
-# M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of malloc.h.
-_UNUSED, _THRESHOLD, _ARENAS = -1, -3, -8
-
-_LARGE = 256 * 1024
-# How much the end of the heap keeps, which the kernel would else take and fill with zeros for each large answer.
-_KEPT = 8 * 1024 * 1024
-
-
-def give_memory_back() -> None:
-    """Make glibc map each large block separately and use one heap for the others; does nothing on other systems.
-
-    By default glibc stops mapping after the first such block is freed, and small blocks then keep the heap: 200 MB,
-    after a few answers of 20 MB each. A heap per tool thread would take another 30 MB without a gain, since threads
-    take turns.
-    """
-    with suppress(AttributeError, OSError, TypeError):
-        libc = ctypes.CDLL(None)
-        libc.mallopt(_THRESHOLD, _LARGE)
-        libc.mallopt(_UNUSED, _KEPT)
-        libc.mallopt(_ARENAS, 1)

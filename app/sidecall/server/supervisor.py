@@ -19,9 +19,9 @@ from socket import socket
 from types import FrameType
 
 from sidecall.features.telemetry.count_file import CountFile
-from sidecall.features.telemetry.writer import log_last
-from sidecall.server.hub import Hub, WorkerLink
+from sidecall.features.telemetry.log_writer import log_last
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
+from sidecall.server.worker_messages import Hub, WorkerLink
 
 logger = logging.getLogger("sidecall")
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
-from sidecall.features.telemetry.writer import exit_now
+from sidecall.features.telemetry.log_writer import exit_now
 
 logger = logging.getLogger("sidecall")
 

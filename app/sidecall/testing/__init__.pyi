@@ -10,9 +10,9 @@ from sidecall.kernel.core.errors import (
     ToolCallFailed,
 )
 from sidecall.testing.answers import Answer, PendingApproval
-from sidecall.testing.record import Recorder, record
+from sidecall.testing.recorder import Recorder, record
 from sidecall.testing.recording import NotRecorded, UnfitRecording
-from sidecall.testing.replay import Replayer, replay
+from sidecall.testing.replayer import Replayer, replay
 from sidecall.testing.serving import RunningServer, run_app, run_server
 from sidecall.testing.tester import ToolTester
 

@@ -21,7 +21,7 @@ from sidecall.loading.discovery import discover
 from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.main import create_app
 from sidecall.server.connections import Connection
-from sidecall.server.reading import RequestRoom, room_for
+from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog
 from sidecall.settings import Settings

@@ -20,7 +20,7 @@ from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
-from sidecall.kernel.authoring.inprocess import new_call_id
+from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
@@ -60,9 +60,9 @@ from sidecall.testing.supplies import (
 )
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import home as _home
+    from sidecall.kernel.executors.process import tool_location as _tool_location
 else:
-    _home = Later("sidecall.kernel.executors.process.home")
+    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def make_passing(settings: Settings, tools: Iterable[CompiledTool]) -> dict[Exec
     """
     wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
     if wanting:
-        _home.refuse_unfit(wanting, Finder(tools_of))
+        _tool_location.refuse_unfit(wanting, Finder(tools_of))
 
     def make(name: ExecutorName) -> Executor:
         return InlineExecutor() if name == "inline" else PassingExecutor(lambda: build_executors(settings)[name])

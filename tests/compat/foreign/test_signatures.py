@@ -13,7 +13,7 @@ from sidecall import ToolContext, tool
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.ports.tenant_store import ItemStore
-from sidecall.kernel.schema.injections import is_instance_of, match_marker, match_type
+from sidecall.kernel.schema.injection_plan import is_instance_of, match_marker, match_type
 from tests.compat.foreign import agents_sdk
 
 

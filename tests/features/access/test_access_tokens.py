@@ -159,7 +159,7 @@ def test_a_server_without_the_extra_says_what_to_install(monkeypatch: pytest.Mon
     for name in [
         name
         for name in sys.modules
-        if name.startswith(("joserfc", "sidecall.features.access.tokens", "sidecall.features.access.key_sets"))
+        if name.startswith(("joserfc", "sidecall.features.access.tokens", "sidecall.features.access.jwks"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "joserfc", None)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing, mint_key
-from sidecall.features.access.methods import Methods
+from sidecall.features.access.auth_methods import Methods
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.http.authentication import BadCredential, Unauthenticated
 from tests.kit.costs.steps import count_steps

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.access.methods import (
+from sidecall.features.access.auth_methods import (
     PEER,
     CallerHeader,
     GatewayHeaders,

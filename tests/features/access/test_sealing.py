@@ -7,8 +7,8 @@ import pytest
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
+from sidecall.features.credentials.encryption import Sealer
 from sidecall.features.credentials.own_secrets import SecretKeeper
-from sidecall.features.credentials.sealing import Sealer
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import SecretsOff, SecretUnreadable

@@ -12,8 +12,8 @@ import respx
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
-from sidecall.features.access.key_sets import IssuerKeys
-from sidecall.features.access.methods import IssuerUnreachable
+from sidecall.features.access.auth_methods import IssuerUnreachable
+from sidecall.features.access.jwks import IssuerKeys
 from sidecall.features.access.tokens import TokenRules, Tokens
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.http.authentication import BadCredential

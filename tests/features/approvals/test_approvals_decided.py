@@ -1,6 +1,7 @@
 """A call is decided once, and what becomes of it is its answer."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -103,21 +104,24 @@ async def test_an_approval_that_never_was_is_not_found(make_client: MakeClient, 
     assert (read.status_code, decided.status_code) == (404, 404)
 
 
-async def test_an_approval_that_has_expired_is_not_found(make_client: MakeClient) -> None:
-    """The call does not run any more."""
-    client = await make_client(_asking(), approval_ttl=1e-9)
+@pytest.mark.parametrize("store", ["memory", "file"])
+async def test_an_approval_that_has_expired_says_so(make_client: MakeClient, tmp_path: Path, store: str) -> None:
+    """The call does not run any more, and who decides learns why."""
+    kept = {} if store == "memory" else {"store": f"sqlite:///{tmp_path / 'kept.db'}"}
+    client = await make_client(_asking(), approval_ttl=1e-9, **kept)
     place = await _wait(client)
 
     read, decided = await client.get(place), await client.post(place, json=APPROVE)
     lists = [(await client.get(f"/approvals{query}")).json() for query in ("", "?status=expired", "?status=pending")]
 
-    assert (read.status_code, decided.status_code) == (404, 404)
+    assert (read.status_code, read.json()["status"], read.json()["message"]) == (200, "expired", None)
+    assert decided.status_code == 409
+    assert decided.json()["detail"] == "The approval has expired: nobody decided about the call in time."
     assert [[(it["id"], it["status"]) for it in listed] for listed in lists] == [
         [(place.rpartition("/")[2], "expired")],
         [(place.rpartition("/")[2], "expired")],
         [],
     ]
-    assert read.json()["type"] == "urn:sidecall:problem:unknown-approval"
 
 
 FAILURES: list[Any] = [

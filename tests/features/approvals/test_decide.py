@@ -11,7 +11,7 @@ from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.record import Decision
-from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, UnknownApproval
+from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolChanged, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.record import CallNotRecorded
@@ -187,29 +187,33 @@ async def test_an_approved_call_that_fails_is_answered_all_the_same(desk: Desk, 
     assert approval.message.response_metadata["error"]["kind"] == kind
 
 
-GONE = "Error: delete is not a valid tool, try one of [refuse]."
-
-
-async def test_a_tool_that_is_gone_is_not_run(desk: Desk) -> None:
-    """It was taken away while the call waited, which is the answer."""
+@pytest.mark.parametrize("changed", [None, {"order": 8}], ids=["as asked", "changed"])
+async def test_a_call_whose_tool_is_gone_goes_on_waiting(desk: Desk, changed: dict[str, object] | None) -> None:
+    """It was taken away meanwhile; when it comes back, the call is decided about as ever."""
     waiting = await desk.ask("delete", order=7)
+    kept = [desk.registry.get(name) for name in desk.registry.names]
     desk.registry.replace([refuse])
 
-    approval = await desk.decide(waiting)
+    with pytest.raises(ToolChanged) as caught:
+        await desk.decide(waiting, Decision(decision="approve", args=changed))
 
+    assert "is gone" in caught.value.message
+    desk.registry.replace([it for it in kept if it is not None])
+    approval = await desk.decide(waiting, Decision(decision="approve", args=changed))
     assert approval.message is not None
-    assert approval.message.content == GONE
+    assert approval.message.status == "success"
 
 
-async def test_arguments_for_a_tool_that_is_gone_do_not_fit(desk: Desk) -> None:
-    """There is nothing to check them against."""
+async def test_a_call_whose_tool_is_gone_can_be_rejected(desk: Desk) -> None:
+    """The model reads why."""
     waiting = await desk.ask("delete", order=7)
     desk.registry.replace([refuse])
 
-    with pytest.raises(InvalidDecision) as caught:
-        await desk.decide(waiting, Decision(decision="approve", args={"order": 8}))
+    approval = await desk.decide(waiting, Decision(decision="reject", reason="Too late."))
 
-    assert caught.value.message == GONE
+    assert approval.status == "rejected"
+    assert approval.message is not None
+    assert "Too late." in approval.message.content
 
 
 async def test_a_call_that_is_interrupted_is_answered_for_whoever_asks_later(desk: Desk) -> None:

@@ -30,6 +30,8 @@ SAFE = {
 }
 PAGES = (
     *("tools", "tools/refund", "tools?q=money", "tools?tag=shop", "tools/place_order?form=gemini", "session", "health"),
+    "accounts",
+    "accounts?secret=GITHUB_TOKEN",
     *("calls", "calls?status=failed&since=24h", "calls?status=running", "conversations", "audit", "mcp-servers"),
     *("approvals", "approvals?status=", "approvals?status=nonsense", "approvals/{id}", "approvals/rules"),
 )

@@ -219,7 +219,7 @@ async def test_a_link_of_another_site_is_opened_again_from_here(make_client: Mak
 
 EVERYBODY = {
     **dict.fromkeys(("tools", "session", "calls", "conversations"), 200),
-    **dict.fromkeys(("approvals", "approvals/rules", "audit", "health"), 404),
+    **dict.fromkeys(("approvals", "approvals/rules", "audit", "health", "mcp-servers", "accounts"), 404),
 }
 
 
@@ -227,9 +227,9 @@ EVERYBODY = {
     ("scopes", "pages"),
     [
         ((), EVERYBODY),
-        (("tools:call",), EVERYBODY),
+        (("tools:call",), {**EVERYBODY, "accounts": 200}),
         (("approvals:decide",), {**EVERYBODY, "approvals": 200, "approvals/rules": 200}),
-        (("server:operate",), {**EVERYBODY, "audit": 200, "health": 200}),
+        (("server:operate",), {**EVERYBODY, "audit": 200, "health": 200, "mcp-servers": 200}),
         (ALL, dict.fromkeys(EVERYBODY, 200)),
     ],
 )
@@ -240,7 +240,7 @@ async def test_what_may_not_be_seen_is_not_there(
     client = await enter(make_client, keys, *scopes)
 
     found = {path: (await client.get(f"/console/{path}")).status_code for path in pages}
-    navigation = re.findall(r'<a href="(\w+)" data-key', (await client.get("/console/session")).text)
+    navigation = re.findall(r'<a href="([\w-]+)" data-key', (await client.get("/console/session")).text)
 
     assert found == pages
     assert sorted(navigation) == sorted(path for path, status in pages.items() if status == 200 and "/" not in path)

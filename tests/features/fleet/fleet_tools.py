@@ -2,6 +2,7 @@
 
 TOOLS = '''
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -38,6 +39,12 @@ def where_process() -> int:
 async def turn() -> float:
     """Return for how many seconds a thread computes while others wait."""
     return sys.getswitchinterval()
+
+
+@tool(queue="cpu")
+async def collect() -> int:
+    """Return how many objects only the garbage collector has found."""
+    return gc.collect()
 
 
 @tool

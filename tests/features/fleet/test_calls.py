@@ -54,6 +54,30 @@ def test_threads_that_compute_soon_give_way_to_the_loop(server: Server, name: st
 
 
 @pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("where", {}),
+        ("where_thread", {}),
+        ("where_process", {}),
+        ("streams", {"count": 3}),
+        ("says", {"count": 3}),
+        ("remembers", {"value": "a"}),
+        ("fails", {"how": "told"}),
+        ("fails", {"how": "bug"}),
+    ],
+)
+def test_calls_leave_no_garbage_on_the_worker(server: Server, name: str, args: dict[str, Any]) -> None:
+    """A call is freed when it ends: to look for what knows itself holds up all others."""
+    calls = 50
+    for _ in range(2):
+        call(server, "collect")
+        for _ in range(calls):
+            call(server, name, **args)
+        left = int(call(server, "collect").json()["content"])
+    assert left < calls * 10
+
+
+@pytest.mark.parametrize(
     ("name", "args", "content"),
     [
         ("echo", {"text": "ä 🙂 \n"}, "ä 🙂 \n"),

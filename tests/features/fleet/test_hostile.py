@@ -46,8 +46,10 @@ async def test_what_crosses_the_bus_says_nothing_without_the_key(
 ) -> None:
     """Neither arguments nor answers nor secrets."""
     _, heard = tapped
-    # More than there are slots, so that some are given to the worker itself, and others wait in the stream.
-    await asyncio.gather(*(asyncio.to_thread(call, server, "echo", text="what-is-said") for _ in range(8)))
+    await asyncio.to_thread(call, server, "echo", text="what-is-said")
+    # More than there are slots, and so long that some wait in the stream.
+    held = {"seconds": 0.3, "file": "/dev/null"}
+    await asyncio.gather(*(asyncio.to_thread(call, server, "blocks", **held) for _ in range(8)))
     await asyncio.to_thread(call, server, "knows")
     whole = b"".join(it.subject.encode() + it.reply.encode() + it.data for it in heard)
     assert len(heard) > 6

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from sidecall.features.sandbox.support import SandboxSupport, open_sandbox
+from sidecall.features.sandbox.detection import SandboxSupport, open_sandbox
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 LIMITS = SandboxLimits(memory_mb=256)
@@ -25,7 +25,7 @@ REFUSED = (
 _CONTAINED = """
 import sys, os
 from sidecall.features.sandbox.landlock import filter_calls, give_up_privileges
-from sidecall.features.sandbox.system_calls import CONFINED, build_filter
+from sidecall.features.sandbox.seccomp import CONFINED, build_filter
 refused = set(sys.argv[1].split(","))
 give_up_privileges()
 conditions = {"clone": CONFINED["clone"]} if "clone" in refused else {}

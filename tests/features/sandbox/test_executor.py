@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.sandbox import local, support
-from sidecall.features.sandbox.support import SandboxSupport
+from sidecall.features.sandbox import detection, local_sandbox
+from sidecall.features.sandbox.detection import SandboxSupport
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.ports.sandbox import SandboxReport
 from sidecall.kernel.ports.sandbox_status import show_sandbox
@@ -51,7 +51,7 @@ async def test_a_server_without_a_sandbox_does_not_start(
     async def open_none(_: Any) -> SandboxSupport:
         return SandboxSupport(SandboxReport(reason="bubblewrap is not installed"))
 
-    monkeypatch.setattr(support, "open_sandbox", open_none)
+    monkeypatch.setattr(detection, "open_sandbox", open_none)
 
     with pytest.raises(DefinitionError, match="tool 'look_around' needs a sandbox: bubblewrap is not installed"):
         await make_client(look_around)
@@ -64,8 +64,8 @@ async def test_what_is_being_tried_is_waited_for(monkeypatch: pytest.MonkeyPatch
         await asyncio.sleep(0)
         return SandboxSupport(SandboxReport("landlock"))
 
-    monkeypatch.setattr(support, "open_sandbox", open_late)
-    sandbox = local.LocalSandbox()
+    monkeypatch.setattr(detection, "open_sandbox", open_late)
+    sandbox = local_sandbox.LocalSandbox()
     before = await show_sandbox(sandbox, "python")
     sandbox.begin()
     beside = await show_sandbox(sandbox, "python")

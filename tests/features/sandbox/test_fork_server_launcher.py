@@ -18,7 +18,7 @@ from sidecall.features.sandbox.bubblewrap import SandboxFailed
 from sidecall.features.sandbox.executor import SandboxExecutor
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
 from sidecall.features.sandbox.launcher import LauncherProcess
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.loading.offers import TOOLS_OF

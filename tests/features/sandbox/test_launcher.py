@@ -31,7 +31,7 @@ from dataclasses import replace
 from pathlib import Path
 from sidecall.features.sandbox.bubblewrap import HOME, Mount, SandboxSpec
 from sidecall.features.sandbox.confined import Confined
-from sidecall.features.sandbox.support import open_sandbox
+from sidecall.features.sandbox.detection import open_sandbox
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 async def serve(folder):

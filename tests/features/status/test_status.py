@@ -14,7 +14,7 @@ import pytest
 
 from sidecall import Registry, ToolException, tool
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.loading.reload import reload_tools
+from sidecall.loading.file_watcher import reload_tools
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.version import __version__

@@ -14,7 +14,7 @@ from sidecall import BaseTool, Registry
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.telemetry.lines import make_json_lines
+from sidecall.features.telemetry.log_lines import make_json_lines
 from sidecall.features.telemetry.terminal_lines import make_terminal_lines
 from sidecall.kernel.core.invocation import CallRequest, CallServices
 from sidecall.kernel.core.messages import ToolMessage

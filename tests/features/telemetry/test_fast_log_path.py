@@ -11,11 +11,11 @@ from typing import Annotated, Any
 import pytest
 
 from sidecall import InjectedState, Secret, ToolContext, tool
-from sidecall.features.telemetry import lines as straight
-from sidecall.features.telemetry.lines import FastLogPath, JsonLines
+from sidecall.features.telemetry import log_lines as straight
+from sidecall.features.telemetry.log_lines import FastLogPath, JsonLines
+from sidecall.features.telemetry.log_writer import LineHandler, LineWriter, PrintBuffer
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.terminal_lines import TerminalLines
-from sidecall.features.telemetry.writer import LineHandler, LineWriter, PrintBuffer
 from tests.kit.clients import MakeClient
 
 logger = logging.getLogger("sidecall")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.telemetry.lines import write_line
+from sidecall.features.telemetry.log_lines import write_line
 
 
 class Odd:

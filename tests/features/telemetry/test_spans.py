@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from sidecall import Secret, ToolContext, ToolException, ToolMessage, tool
 from sidecall.features.telemetry.calls import CallTelemetry
-from sidecall.features.telemetry.lines import CallLines
+from sidecall.features.telemetry.log_lines import CallLines
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.spans import Spans

@@ -8,7 +8,7 @@ import pytest
 BEGIN = """
 import logging, logging.config, os, sys, threading, warnings
 from sidecall.features.telemetry.calls import make_log_config
-from sidecall.features.telemetry.writer import count_dropped, exit_now, redirect_streams, log_last
+from sidecall.features.telemetry.log_writer import count_dropped, exit_now, redirect_streams, log_last
 redirect_streams(1048576)
 logging.config.dictConfig(make_log_config("info", "json"))
 log = logging.getLogger("sidecall")

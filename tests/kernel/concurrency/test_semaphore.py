@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sidecall.kernel.concurrency.turns import Semaphore
+from sidecall.kernel.concurrency.fair_queue import Semaphore
 
 pytestmark = pytest.mark.virtual_time
 

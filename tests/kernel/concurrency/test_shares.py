@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sidecall.kernel.concurrency.turns import Shares
+from sidecall.kernel.concurrency.fair_queue import Shares
 from sidecall.kernel.core.overload import StoreUnavailable
 
 pytestmark = pytest.mark.virtual_time

@@ -1,6 +1,7 @@
 """What waits for a slow reader of events is bounded, no matter what has been read before."""
 
 import asyncio
+import tracemalloc
 from collections.abc import AsyncIterator
 
 import pytest
@@ -81,3 +82,18 @@ async def test_progress_finds_room_again_when_events_are_read() -> None:
     events.end()
 
     assert len([piece async for piece in reader]) == 1
+
+
+async def test_a_queue_without_events_takes_up_little() -> None:
+    """Thousands of streams may wait; counted in what they allocate."""
+    backlog = Backlog()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        waiting = [Events(backlog, bytes) for _ in range(100)]
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(waiting) == 100
+    assert (after - before) / 100 < 800

@@ -15,8 +15,8 @@ from sidecall.kernel.core.overload import TooManyCalls
 from sidecall.kernel.http.context import DisconnectListener, RequestContext
 from sidecall.kernel.rest.answers import answer_call, answer_calls
 from sidecall.kernel.rest.dialects import read_call
+from sidecall.kernel.rest.parsed_call import make_request
 from sidecall.kernel.rest.plain_calls import read_other_call
-from sidecall.kernel.rest.received import make_request
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Peer

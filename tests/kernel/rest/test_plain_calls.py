@@ -9,8 +9,8 @@ from msgspec import structs
 from sidecall import Registry
 from sidecall.kernel.json_data.text import parse_json
 from sidecall.kernel.rest.dialects import read_batched
+from sidecall.kernel.rest.parsed_call import ReceivedCall
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, read_plain_calls, read_plain_item
-from sidecall.kernel.rest.received import ReceivedCall
 from tests.kernel.rest.forms import FORMS, list_asked, list_bodies
 from tests.kernel.rest.two_ways import TOOLS
 

@@ -1,5 +1,6 @@
 """The arguments of a call become the values of its tool's parameters."""
 
+import gc
 import json
 from typing import Annotated, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import AfterValidator
 from sidecall import InjectedState, ToolGuardrailFunctionOutput, tool, tool_input_guardrail
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation, new_invocation
-from sidecall.kernel.schema.arguments import fill_hidden, validate
+from sidecall.kernel.schema.arguments import fill_hidden, validate, validate_in_steps
 from tests.kit.calls import run, write_request
 
 
@@ -50,6 +51,38 @@ def test_who_must_act_is_told_what_is_wrong() -> None:
         validate(begin({"number": "three"}, {}))
     with pytest.raises(ToolExecutionError):
         validate(begin({"number": 3, "fragile": 1}, {}))
+
+
+@tool(args_schema={"properties": {"values": {"items": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]}}}})
+def choose(values: list[Any]) -> int:
+    """Choose."""
+    return len(values)
+
+
+@tool
+def choose_typed(values: list[int | bool]) -> int:
+    """Choose."""
+    return len(values)
+
+
+def list_listed() -> list[Any]:
+    """List the errors of validators that are kept."""
+    return [it for it in gc.get_objects() if type(it).__name__ == "ValidationError"]
+
+
+@pytest.mark.parametrize("made", [choose, choose_typed])
+def test_a_failure_keeps_none_of_the_errors_that_it_was_made_of(made: Any) -> None:
+    """There may be thousands of each call, and a batch keeps its failures until all of it is answered."""
+    args = {"values": ["x"] * 50}
+    invocation = new_invocation(write_request(made.compiled.name, args), made.compiled, None)
+    invocation.args = args
+    before = list_listed()
+
+    with pytest.raises(InvalidArguments) as caught:
+        validate_in_steps(invocation)
+
+    assert [it for it in list_listed() if all(it is not known for known in before)] == []
+    assert len(caught.value.errors) == 50
 
 
 TEXTS: dict[str, Any] = {"properties": {"n": {"allOf": [{"type": "integer"}, {"type": "integer", "maximum": 9}]}}}

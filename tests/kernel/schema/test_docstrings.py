@@ -3,8 +3,8 @@
 import pytest
 
 from sidecall.kernel.schema.docstrings import parse_docstring
+from sidecall.kernel.schema.griffe_docstrings import detect_style
 from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle
-from sidecall.kernel.schema.split_docstrings import detect_style
 
 GOOGLE = """Add numbers.
 

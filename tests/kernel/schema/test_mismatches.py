@@ -7,8 +7,8 @@ import pytest
 
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.schema import whole_numbers
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema
-from sidecall.kernel.schema.judge_json import compile_validator
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema
+from sidecall.kernel.schema.json_schema_validator import compile_validator
 from sidecall.kernel.schema.mismatches import Whole, list_mismatches
 
 _FORMS = [

@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 
 from sidecall import StructuredTool
-from sidecall.kernel.schema.by_model import ModelArgsSchema, render_schema
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema, render_schema
 
 
 def none() -> str:

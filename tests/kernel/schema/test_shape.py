@@ -1,6 +1,6 @@
 """What pydantic renders becomes the schema of a tool's arguments."""
 
-from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
+from sidecall.kernel.schema.json_args_schema import shape_arguments, strip_titles
 
 
 def test_titles_go_and_properties_called_title_stay() -> None:

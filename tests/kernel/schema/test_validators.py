@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.schema.judge_json import compile_validator
+from sidecall.kernel.schema.json_schema_validator import compile_validator
 from tests.kernel.schema.normal.table import ELSEWHERE
 
 _HERE = f"http:{ELSEWHERE}/x.json"

@@ -10,8 +10,9 @@ from sidecall.storage import memory_database
 from sidecall.storage.memory_database import LateDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase
 
-# What those who look again and again ask, and with what.
+# What those who look again and again ask, and a person's decision, and with what.
 ASKED: dict[str, tuple[Any, ...]] = {
+    "find_held_call": ("an approval",),
     "count_queued_calls": (),
     "measure_calls": (),
     "list_forgettable_calls": (1.0, 1.0, 1.0, 5),
@@ -29,7 +30,7 @@ async def test_an_empty_one_answers_the_same_before_it_is_made_and_afterwards() 
     await made.open()
 
     answers = {name: await late.read(name, *values) for name, values in ASKED.items()}
-    await late.write_all("forget_ended_call", [])
+    await late.write_all("forget_ended_calls", [])
     expected = {name: await made.read(name, *values) for name, values in ASKED.items()}
 
     assert answers == expected

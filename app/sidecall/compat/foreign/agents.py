@@ -30,8 +30,8 @@ from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalWanted
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema
 from sidecall.kernel.schema.signature import find_source
 
 

@@ -11,7 +11,7 @@ from sidecall.kernel.core.injection import FromCaller, FromFunction, InjectedSto
 from sidecall.kernel.core.tool import EMPTY, Parameter
 from sidecall.kernel.ports.runtime import plan_runtime
 from sidecall.kernel.ports.tenant_store import Store
-from sidecall.kernel.schema.injections import find_marker, is_store_type, match_type
+from sidecall.kernel.schema.injection_plan import find_marker, is_store_type, match_type
 from sidecall.kernel.schema.models import open_model
 from sidecall.kernel.schema.signature import read_signature
 

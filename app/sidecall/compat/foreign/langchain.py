@@ -19,10 +19,10 @@ from sidecall.kernel.core.errors import InvalidArguments, ToolException
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import EMPTY, ArgsSchema, Parameter, Schema
 from sidecall.kernel.ports.approvals.questions import list_named
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.explain import list_details, make_field_errors
 from sidecall.kernel.schema.infer import infer_args_schema
-from sidecall.kernel.schema.injections import find_marker, is_instance_of
+from sidecall.kernel.schema.injection_plan import find_marker, is_instance_of
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.models import adopt_args_schema, open_model
 from sidecall.kernel.schema.references import inline_root
 from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source, read_signature

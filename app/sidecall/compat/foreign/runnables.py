@@ -18,8 +18,8 @@ from sidecall.kernel.core.typed_context import open_context
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.runtime import make_configurable, make_writer
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema, shape_arguments
-from sidecall.kernel.schema.injections import is_instance_of
+from sidecall.kernel.schema.injection_plan import is_instance_of
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema, shape_arguments
 from sidecall.kernel.schema.references import resolve
 from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source
 

@@ -17,7 +17,7 @@ from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.kernel.schema.injections import is_instance_of
+from sidecall.kernel.schema.injection_plan import is_instance_of
 from sidecall.kernel.schema.signature import find_source
 from sidecall.later import Later
 

@@ -12,10 +12,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_pyt
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
-from sidecall.kernel.schema.by_json_schema import shape_arguments, strip_titles
 from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
-from sidecall.kernel.schema.judge import ModelJudge
+from sidecall.kernel.schema.json_args_schema import shape_arguments, strip_titles
+from sidecall.kernel.schema.model_validator import ModelValidator
 from sidecall.kernel.schema.references import inline_references, map_children
 from sidecall.kernel.schema.repair.coerce import mend
 
@@ -71,9 +71,9 @@ class V1ArgsSchema:
         return {name: values[name] for name in values if name in self.model.__fields__ or not self.drops_unknown}
 
     def _mend(self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]) -> Any:
-        judge = ModelJudge(self._check, self._check_known, self.closed, self.hidden.values())
+        validator = ModelValidator(self._check, self._check_known, self.closed, self.hidden.values())
         try:
-            return mend(judge, given, judge.read(error, given), repaired, ignored, self.guards)
+            return mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
         except InvalidArguments as failure:
             original: Any = failure.original and failure.original.__cause__
             raise InvalidArguments(failure.errors, lambda: original) from original

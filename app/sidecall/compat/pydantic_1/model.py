@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
-from sidecall.kernel.schema.injections import find_marker, plan_injections
+from sidecall.kernel.schema.injection_plan import find_marker, plan_injections
 from sidecall.kernel.schema.references import inline_references
 from sidecall.kernel.schema.signature import Signature, is_builtin
 from sidecall.later import Later

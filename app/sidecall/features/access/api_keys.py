@@ -15,7 +15,7 @@ from typing import Annotated, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.types import Scope
 
-from sidecall.features.access.methods import REFUSE, read_bearer, values_of
+from sidecall.features.access.auth_methods import REFUSE, read_bearer, values_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.http.authentication import KEY, LOOK, BadCredential

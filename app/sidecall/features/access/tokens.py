@@ -12,8 +12,8 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from starlette.types import Scope
 
-from sidecall.features.access.key_sets import IssuerKeys
-from sidecall.features.access.methods import REFUSE, read_bearer
+from sidecall.features.access.auth_methods import REFUSE, read_bearer
+from sidecall.features.access.jwks import IssuerKeys
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.http.authentication import BadCredential
 from sidecall.kernel.ports.store_checks import DEFAULT_TENANT

@@ -43,17 +43,17 @@ def is_changed(pipeline: Pipeline, record: ApprovalRecord) -> bool:
 def require_same(tool: CompiledTool | None, record: ApprovalRecord, decision: Decision) -> None:
     """Refuse a decision that runs another definition than was asked about, or than it names.
 
-    A rejection that no tool learns of, and that holds for one call, runs nothing and is never refused. Where the tool
-    is gone nothing runs either: the model is told so.
+    A rejection that no tool learns of, and that holds for one call, runs nothing and is never refused. An approval of
+    a call whose tool is gone is: the tool may come back.
 
     Raises:
         ToolChanged: With `asked` and `current`, each a `hash` and a `definition`; null where it is not known.
     """
-    if decision.decision == "reject" and not (record.tells_tool or decision.always):
+    if decision.decision == "reject" and (tool is None or not (record.tells_tool or decision.always)):
         return
     asked = record.approval.tool_hash
     wanted = decision.hash or asked
-    if wanted is None or (tool is None and decision.hash is None):
+    if wanted is None:
         return
     current = None if tool is None else describe_tool(tool)
     if current is None or current.hash != wanted:
@@ -62,7 +62,7 @@ def require_same(tool: CompiledTool | None, record: ApprovalRecord, decision: De
 
 def _explain(current: AskedTool | None) -> str:
     if current is None:
-        return "The tool that was asked about is gone. Reject the call."
+        return "The tool that was asked about is gone. Reject the call, or approve it when the tool is back."
     return (
         "The tool is not the one that was asked about. Compare both definitions; to decide about the call with the "
         f"tool as it is now, send `hash` with the decision: {current.hash}"

@@ -90,14 +90,14 @@ async def decide(
     Raises:
         UnknownApproval: There is none in the tenant of the person who decides.
         MissingScope: The caller may not approve their own calls.
-        ApprovalConflict: It is decided already, or asks something else by now.
+        ApprovalConflict: It is decided already, has expired, or asks something else by now.
         ToolChanged: The tool is not the one that was asked about, and the decision does not name its hash.
         Overloaded: There is no room to run the call now, or to keep what the person wrote; it goes on waiting.
         InvalidDecision: The person's own arguments do not fit; the call goes on waiting.
         TooManyRules: There is no room to keep the decision for later calls; the call goes on waiting.
         CallNotRecorded: The call came from this process, with objects that are not kept; it goes on waiting.
     """
-    record = await approvals.get(approval_id, by.tenant)
+    record = await approvals.get(approval_id, by.tenant, with_expired=True)
     if decision.decision == "approve" and is_own(record, by):
         terms.require(by, DECIDE_OWN)
     call = record.require_asked(decision.question)

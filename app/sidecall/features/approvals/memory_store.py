@@ -26,7 +26,6 @@ from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
-from sidecall.storage.memory_size import Room
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.
 _BESIDE = 4096
@@ -72,7 +71,7 @@ class _LateAnswer:
 
 
 class MemoryApprovals:
-    """Keep up to `most` calls for `ttl` seconds each; they are lost when the process ends."""
+    """Keep up to `most` calls, of `most_bytes` together, for `ttl` seconds each; they end with the process."""
 
     # No method awaits, so each is atomic on the event loop.
 
@@ -81,12 +80,13 @@ class MemoryApprovals:
         ttl: float = 3600.0,
         most: int = 5000,
         clock: Callable[[], float] = time.monotonic,
-        room: Room | None = None,
+        most_bytes: int = 32 * 1024 * 1024,
     ) -> None:
         self._ttl = ttl
         self._most = most
         self._clock = clock
-        self._room = room or Room(32 * 1024 * 1024)
+        self._most_bytes = most_bytes
+        self.taken = 0  # Bytes.
         self._entries: dict[str, _Entry] = {}
         self._ids: dict[str, str] = {}  # by fingerprint
         self._late: dict[str, _LateAnswer] = {}  # Answers of approvals that had expired, or were about to.
@@ -142,13 +142,13 @@ class MemoryApprovals:
         approval = known.packed.unpack().approval
         return approval if approval.message is not None else None
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given.
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
+        """Find an approval, of this tenant if one is given, and also one that nobody decided in time `with_expired`.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        return self._entry(approval_id, tenant).read()
+        return self._entry(approval_id, tenant, with_expired=with_expired).read()
 
     async def count_waiting(self) -> WaitingApprovals:
         """Count the calls that wait for a person, of all tenants."""
@@ -215,7 +215,8 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for what the person wrote; nothing is decided then.
         """
         entry = self._entry(approval_id)
-        return self._change(entry, entry.read().decide(decision, by))
+        before = entry.read()
+        return self._change(entry, before, before.decide(decision, by))
 
     def on_orphan(self, listener: OnOrphan | None) -> None:
         """Register a listener for expired calls; decisions of this store are always delivered."""
@@ -228,7 +229,8 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for the preview; the call counts as running then.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.read().reopen(preview, self._ttl))
+        before = entry.read()
+        record = self._change(entry, before, before.reopen(preview, self._ttl))
         if preview is not None:
             entry.expires = self._clock() + self._ttl
         return record
@@ -240,14 +242,15 @@ class MemoryApprovals:
             TooManyApprovals: There is no room for it; a short one always fits.
         """
         entry = self._entries[approval_id]
-        record = self._change(entry, entry.read().answer(message))
+        before = entry.read()
+        record = self._change(entry, before, before.answer(message))
         now = self._clock()
         if entry.expires < now + _LINGER:
             self._late[approval_id] = _LateAnswer(entry.packed, now + _LINGER)
         return record
 
-    def _change(self, entry: _Entry, record: ApprovalRecord) -> ApprovalRecord:
-        packed = PackedApproval.of(record)
+    def _change(self, entry: _Entry, before: ApprovalRecord, record: ApprovalRecord) -> ApprovalRecord:
+        packed = entry.packed.pack_change(before, record)
         if self._take(packed.size + _BESIDE - entry.taken):
             entry.taken = packed.size + _BESIDE
         elif packed.size > entry.taken:
@@ -266,23 +269,33 @@ class MemoryApprovals:
             self._entries[key] = _Entry(packed, entry.tenant, name, "expired", False, until, entry.number)
 
     def _take(self, size: int) -> bool:
-        """Reserve bytes; if there are too few, trim ended calls, oldest first, unless that cannot suffice."""
-        if self._room.take(size):
+        """Reserve bytes, or give them back if `size` is negative; return False, and reserve none, without room."""
+        if size > 0 and not self._make_room(size):
+            return False
+        self.taken += size
+        return True
+
+    def _make_room(self, size: int) -> bool:
+        """If there are too few bytes, trim ended calls, oldest first, unless that cannot suffice."""
+        if self._fits(size):
             return True
         ended = [entry for entry in self._entries.values() if entry.has_ended]
-        if self._room.taken + size - sum(entry.taken for entry in ended) > self._room.most:
+        if not self._fits(size - sum(entry.taken for entry in ended)):
             return False
         for entry in ended:
             self._shorten(entry)
-            if self._room.take(size):
+            if self._fits(size):
                 return True
-        return any(self._forget_ended() and self._room.take(size) for _ in ended)
+        return any(self._forget_ended() and self._fits(size) for _ in ended)
+
+    def _fits(self, size: int) -> bool:
+        return self.taken + size <= self._most_bytes
 
     def _shorten(self, entry: _Entry) -> None:
         """Drop the large texts of an answered call."""
         packed = PackedApproval.of(shorten(entry.packed.unpack())) if entry.taken > 2 * _BESIDE else entry.packed
         if packed.size + _BESIDE < entry.taken:
-            self._room.take(packed.size + _BESIDE - entry.taken)
+            self.taken += packed.size + _BESIDE - entry.taken
             entry.packed, entry.unpacked, entry.taken = packed, None, packed.size + _BESIDE
 
     def _forget_ended(self) -> bool:
@@ -294,15 +307,15 @@ class MemoryApprovals:
 
     def _drop(self, key: str) -> _Entry:
         entry = self._entries.pop(key)
-        self._room.take(-entry.taken)
+        self.taken -= entry.taken
         self._ids.pop(entry.fingerprint, None)
         return entry
 
-    def _entry(self, approval_id: str, tenant: str | None = None) -> _Entry:
+    def _entry(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> _Entry:
         self._forget()
         entry = self._entries.get(approval_id)
         # Another tenant's is not examined further, as if it did not exist.
-        if entry is None or entry.status == "expired" or tenant not in (None, entry.tenant):
+        if entry is None or tenant not in (None, entry.tenant) or (entry.status == "expired" and not with_expired):
             raise UnknownApproval
         return entry
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -109,6 +109,8 @@ _LISTED = 4096
 _APART_OF_HEAD: Any = {"tool_call": {"args"}, "asked_args": True, "message": True}
 
 _APART: Any = {"approval": True, "asked": {"args"}, "call": {"tool_call": {"args"}}}
+# What a decision alone does not change.
+_UNDECIDED = ("asked", "call", "state", "tool", "begun")
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,14 @@ class PackedApproval:
             sent=None if call is None else _write(parts, call.tool_call.args),
             message=None if approval.message is None else write_stored(approval.message),
         )
+
+    def pack_change(self, before: ApprovalRecord, after: ApprovalRecord) -> "PackedApproval":
+        """Pack a record that was this one before; of a decision that edits nothing only the decision is written."""
+        approval = after.approval
+        same = all(getattr(before, name) is getattr(after, name) for name in _UNDECIDED)
+        if not same or approval.message is not None or approval.tool_call is not after.asked:
+            return PackedApproval.of(after)
+        return replace(self, head=approval.model_dump_json(exclude=_APART_OF_HEAD).encode(), shown=self.asked)
 
     @cached_property
     def size(self) -> int:

@@ -65,6 +65,14 @@ SELECT record
 FROM approvals
 WHERE id = $1 AND tenant = coalesce($3, tenant) AND status <> 'expired' AND (expires_at > $2 OR is_running = 1)
 
+-- name: get_expired_approval
+-- Also one that is not marked so yet.
+SELECT record
+FROM approvals
+WHERE id = $1
+    AND tenant = coalesce($3, tenant)
+    AND ((status = 'expired' AND expires_at > $2) OR (status = 'pending' AND expires_at <= $2))
+
 -- name: get_decided_approval
 -- Also one that has expired, as long as it is there.
 SELECT record

@@ -162,9 +162,11 @@ class ApprovalRecord(BaseModel, defer_build=True):
         """Return the call if it is pending.
 
         Raises:
-            ApprovalConflict: It is decided already.
+            ApprovalConflict: It is decided already, or has expired.
         """
         approval = self.approval
+        if approval.status == "expired":
+            raise ApprovalConflict("The approval has expired: nobody decided about the call in time.")
         if approval.status != "pending":
             raise ApprovalConflict(f"The approval was {approval.status} already, by {approval.decided_by}.")
         assert self.call is not None

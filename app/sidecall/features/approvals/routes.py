@@ -34,9 +34,9 @@ from sidecall.kernel.rest.body_errors import format_errors, list_errors
 from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
+from sidecall.kernel.rest.parsed_call import DialectName
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName
 from sidecall.kernel.rest.wire import Answer
 
 # The header that counts what a list has on all pages.
@@ -108,7 +108,7 @@ class ApprovalDecision(Decision):
 
 _DECISION = TypeAdapter(Decision)
 _UNKNOWN: dict[int | str, dict[str, Any]] = {
-    404: {"model": Problem, "description": "There is no such approval, or it has expired."}
+    404: {"model": Problem, "description": "There is no such approval, or it has expired long ago."}
 }
 _PARAMETER: dict[int | str, dict[str, Any]] = {422: {"model": Problem, "description": "A parameter is wrong."}}
 _ONE: dict[int | str, dict[str, Any]] = {
@@ -158,7 +158,7 @@ async def list_approvals(
 ) -> Response:
     """List your tenant's approvals, oldest first: waiting, decided and expired ones.
 
-    Those with the status `expired` are listed for at least an hour, and can no longer be decided. A page holds up to
+    Those with the status `expired` are there for at least an hour, and can no longer be decided. A page holds up to
     `limit` approvals, fewer when they are large; the header `Link` leads to the next page, if there is one. Arguments
     and answers of more than 4 KiB are null here; get the approval itself for them.
     """
@@ -183,7 +183,7 @@ async def get_approval(
     parts: PartsDep, caller: CallerDep, approval_id: ApprovalId, format: MessageFormat = "langchain"
 ) -> Response:
     """Get one approval; once the call is answered, `message` is the answer for the model."""
-    record = await parts.approvals.get(approval_id, caller.tenant)
+    record = await parts.approvals.get(approval_id, caller.tenant, with_expired=True)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
     return _show(record.approval, format, _show_tool(parts, record.approval, record))
@@ -200,7 +200,7 @@ async def get_approval(
         400: {"model": Problem, "description": "The body is not JSON, or the header that names the caller is wrong."},
         409: {
             "model": Problem,
-            "description": "It was decided already, or asks something else, or no more rules are kept; "
+            "description": "It was decided already, has expired, asks something else, or no more rules are kept; "
             "`tool-changed` where the tool is not the one that was asked about, with both definitions.",
         },
         413: {"model": Problem, "description": "The body is larger than this server takes."},

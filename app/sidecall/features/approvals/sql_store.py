@@ -115,16 +115,21 @@ class SqlApprovals:
         rows = await self._database.read("find_approval", fingerprint, self._clock())
         return read_packed(rows[0][0]) if rows else None
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given.
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
+        """Find an approval, of this tenant if one is given, and also one that nobody decided in time `with_expired`.
 
         Raises:
             UnknownApproval: There is none, or it has expired.
         """
-        rows = await self._database.read("get_approval", approval_id, self._clock(), tenant)
+        now = self._clock()
+        rows = await self._database.read("get_approval", approval_id, now, tenant)
+        if rows:
+            return read_packed(rows[0][0])
+        rows = await self._database.read("get_expired_approval", approval_id, now, tenant) if with_expired else []
         if not rows:
             raise UnknownApproval
-        return read_packed(rows[0][0])
+        record = read_packed(rows[0][0])
+        return record if record.approval.status == "expired" else expire(record)
 
     async def find_answered(self, approval_id: str) -> Approval | None:
         """Find the decision about a call, even one that has just expired; None while it has no answer.

@@ -107,8 +107,10 @@ class Approvals(Protocol):
     async def find(self, call: CallRecord) -> ApprovalRecord | None:
         """Return the approval with the same fingerprint in any state, or None."""
 
-    async def get(self, approval_id: str, tenant: str | None = None) -> ApprovalRecord:
+    async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
         """Return an approval, of this tenant if one is given; another tenant's takes the same time as a missing one.
+
+        One that has expired is found `with_expired`, without long texts and as long as lists show it.
 
         Raises:
             UnknownApproval: There is none, or it has expired.

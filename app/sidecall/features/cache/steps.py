@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecall.features.cache.answers import Caching, Flight, FlightResult, KeptAnswer, KeptAnswers
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import Cache
 from sidecall.kernel.core.tool import CompiledTool

@@ -18,8 +18,8 @@ from sidecall.kernel.http import problems
 from sidecall.kernel.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
 from sidecall.kernel.http.problems import shutdown_problem
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter
+from sidecall.kernel.rest.parsed_call import DialectName
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName
 
 # The event id of every call's answer, by which any server knows that a client has it.
 LAST = 999_999_999

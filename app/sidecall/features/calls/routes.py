@@ -39,7 +39,7 @@ from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
-from sidecall.kernel.rest.received import DialectName
+from sidecall.kernel.rest.parsed_call import DialectName
 from sidecall.kernel.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
-from sidecall.features.console import asking
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console import api_client
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.pages import PAGES, Page, find_page
 from sidecall.features.console.render import PAGE_HEADERS, name_version, write_file, write_page
 from sidecall.features.console.sessions import LONGEST, SessionStore, name_cookie, read_token
@@ -81,7 +81,7 @@ async def log_in(request: Request) -> Response:
     if not _has_sessions(request):
         return _lead(request, "/console/session")
     try:
-        await asking.get(request, "/whoami", bearer=key)
+        await api_client.get(request, "/whoami", bearer=key)
         token = await _store(request).begin(key)
     except ApiFailure as failure:
         if failure.status != _NO_CALLER:
@@ -122,7 +122,7 @@ def _has_sessions(request: Request) -> bool:
 async def _find_reader(request: Request) -> Reader | None:
     """Return the reader of a page; None without a credential that is known."""
     try:
-        found = (await asking.get(request, "/whoami")).data
+        found = (await api_client.get(request, "/whoami")).data
     except ApiFailure as failure:
         if failure.status == _NO_CALLER:
             return None

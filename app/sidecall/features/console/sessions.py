@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
-from sidecall.features.access.methods import Methods
+from sidecall.features.access.auth_methods import Methods
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.http.authentication import BEARER, HEADERS, KEY, BadCredential
 from sidecall.storage.database import Database

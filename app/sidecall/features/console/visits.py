@@ -7,8 +7,8 @@ from urllib.parse import quote, urlencode
 
 from starlette.requests import Request
 
-from sidecall.features.console import asking
-from sidecall.features.console.asking import ApiAnswer, ApiFailure
+from sidecall.features.console import api_client
+from sidecall.features.console.api_client import ApiAnswer, ApiFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Visit:
         Raises:
             ApiFailure: The API refuses it. A page that does not handle it shows it: what may not be seen as 404.
         """
-        return await asking.get(self.request, path, query)
+        return await api_client.get(self.request, path, query)
 
     async def find(self, path: str, **query: Any) -> ApiAnswer | ApiFailure:
         """Do the same for what a page can do without: return the failure."""

@@ -10,8 +10,8 @@ from pydantic_core import to_json
 from starlette.responses import Response
 
 from sidecall.kernel.concurrency.coroutines import outlast
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
 from sidecall.kernel.concurrency.pools import EXCERPTS
-from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import InvalidParameter, write_seconds

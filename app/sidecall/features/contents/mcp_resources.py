@@ -14,8 +14,8 @@ from sidecall.features.mcp_server.revisions import (
     make_complete,
     make_uri,
 )
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import UnknownContent, cut_name
 from sidecall.kernel.json_data.text import LARGE
 from sidecall.kernel.ports.contents import KeptContent

@@ -20,9 +20,9 @@ from sidecall.features.history.conversations import (
 )
 from sidecall.features.server_parts import Parts
 from sidecall.features.workspaces.file_requests import FilesOf
-from sidecall.features.workspaces.forms import ShownFile
+from sidecall.features.workspaces.uploads import ShownFile
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import FILES
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.scopes import CALL, DECIDE, READ

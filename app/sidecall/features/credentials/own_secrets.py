@@ -45,6 +45,11 @@ class SecretKeeper:
         self.auditor = auditor
         self._has_lost_key = False  # Whether some are kept here although there is no key.
 
+    @property
+    def takes_secrets(self) -> bool:
+        """Whether callers can keep secrets here."""
+        return self._sealer is not None
+
     async def open(self) -> None:
         """Re-encrypt secrets that have an older key, so that the older key is no longer needed."""
         if self._sealer is None:

@@ -46,6 +46,9 @@ _MOST_TICKETS = 1_000_000
 _PENDING = 64 * 1024 * 1024
 # What a frame adds to its payload for the bus, beside the content.
 _BESIDE = 256
+# Messages of one letter that are read at once. Between, others have a turn, and what these have begun is sent: else as
+# many calls as come together wait for the last of them, and this process for the other one.
+_AT_ONCE = 8
 
 # Called with the sender's id, and what it says.
 Hear = Callable[[str, Message], None]
@@ -85,6 +88,8 @@ class Bus:
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._mailing = Mailing(self._publish)
+        # What comes to this process and what comes to all is read in the order in which it comes.
+        self._reading = asyncio.Lock()
         self._is_closing = False
         self._closed = asyncio.Event()
         self._warned: set[str] = set()
@@ -265,18 +270,23 @@ class Bus:
 
     def _make_reader(self, place: str) -> Any:
         async def read(message: Msg) -> None:
-            if not message.data:  # Which only asks whether this process is there.
-                return
-            try:
-                received = self._frames.read(place, message.data)
-            except FrameRefused as refused:
-                self._warn(str(refused))
-                return
-            if received is not None:
-                for said in Messages().split(received.body):
-                    self._hear_one(received.sender, said)
+            if message.data:  # Else it only asks whether this process is there.
+                async with self._reading:
+                    await self._read(place, message.data)
 
         return read
+
+    async def _read(self, place: str, frame: bytes) -> None:
+        try:
+            received = self._frames.read(place, frame)
+        except FrameRefused as refused:
+            self._warn(str(refused))
+            return
+        if received is not None:
+            for count, said in enumerate(Messages().split(received.body), 1):
+                self._hear_one(received.sender, said)
+                if count % _AT_ONCE == 0:
+                    await asyncio.sleep(0)
 
     def _hear_one(self, sender: str, said: bytes | bytearray) -> None:
         try:

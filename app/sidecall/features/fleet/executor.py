@@ -12,6 +12,7 @@ from typing import Any
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.lines import Lines
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls, refuse_to_repeat
 from sidecall.features.fleet.roster import ALL_TAKEN, Roster
@@ -23,8 +24,8 @@ from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.child import Message, unpack
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.output import read_output
-from sidecall.kernel.executors.process.questions import reply_to
 from sidecall.kernel.executors.process.request import bounds_of, write_request
+from sidecall.kernel.executors.process.server_requests import reply_to
 
 logger = logging.getLogger("sidecall.fleet")
 
@@ -87,6 +88,7 @@ class FleetExecutor:
         self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
         self._calls = RemoteCalls()
+        self._lines = Lines(self._give)
         # Workers that are late and not on the bus, by how often that was found.
         self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
@@ -201,6 +203,7 @@ class FleetExecutor:
             answer = await call.wait_for_answer()
             if answer is not None:
                 self.roster.find(call.worker).note_answer()
+                self._lines.move()
                 return answer
             if call.names:  # It has begun, and waits anew.
                 refuse_to_repeat(call)
@@ -208,7 +211,7 @@ class FleetExecutor:
             self.repeated += 1
 
     async def _find_worker(self, call: RemoteCall, stop: float) -> None:
-        """Give the call to a worker that has told of a free slot, else put its ticket where one can take it.
+        """Give the call to a worker that has a free slot, or soon has; else put its ticket where one can take it.
 
         Another ticket is put, again and again, until one has claimed it.
 
@@ -221,7 +224,9 @@ class FleetExecutor:
             if pool is None:
                 await self.roster.wait(left)
                 continue
-            if self._give(call):
+            if not self._lines.has(call) and self._give(call):
+                return
+            if self._calls.moves(call.queue) and await self._lines.wait(call, left):
                 return
             claimed = call.wait_for_claim(next(self._numbers), pool)
             await self._put_ticket(call, pool, left)
@@ -235,7 +240,7 @@ class FleetExecutor:
         self._refuse(call)
 
     def _give(self, call: RemoteCall) -> bool:
-        """Give the call to a worker that has a free slot; return False if none has, or others of its queue wait."""
+        """Give the call to a worker that has a free slot; return False if none has, or others are in the stream."""
         worker = None if self._calls.queued[call.queue] else self.roster.take_free(call.invocation.tool)
         if worker is None:
             return False
@@ -274,14 +279,19 @@ class FleetExecutor:
             call.release = call.invocation.abandon()
             self._calls.leave(call)
         else:
-            self.roster.find(call.worker).change_free(1)
+            self._free(call)
         self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
         self._calls.forget(call)
         if call.release is not None:
-            self.roster.find(call.worker).change_free(1)
+            self._free(call)
             call.release()
+
+    def _free(self, call: RemoteCall) -> None:
+        """Note that the slot of a call is free."""
+        self.roster.find(call.worker).change_free(1)
+        self._lines.move()
 
     async def _ask_workers(self) -> None:
         while True:
@@ -369,6 +379,7 @@ class FleetExecutor:
     def _on_here(self, sender: str, said: Message) -> None:
         if said.content.get("role") == "worker" and self.roster.note(sender, said.content):
             self._say(sender, "tools", None, None)
+        self._lines.move()
 
     def _on_tools(self, _sender: str, said: Message) -> None:
         self.roster.note_tools(said.content["pool"], said.content["tools"])
@@ -391,6 +402,7 @@ class FleetExecutor:
             self._say(sender, "gone", said.subject, number)
         else:
             self.roster.find(sender).change_free(-1)
+            self._lines.move()  # It may have been the last in the stream.
 
     def _take_back(self, call: RemoteCall) -> None:
         """Have a call given out again that has not begun; its worker gets none until it is heard of again."""

@@ -40,7 +40,7 @@ class WorkerGone(OutcomeUnknown):
     """A worker ended while it ran a call that must not run twice."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RemoteCall:
     """A call that waits for a worker, or runs on one.
 
@@ -118,7 +118,7 @@ class RemoteCall:
 
     def _move_to(self, worker: str | None) -> None:
         if self.all is not None:
-            self.all.waiting[self.queue] += (worker is None) - (self.worker is None)
+            self.all.note_moved(self.queue, (worker is None) - (self.worker is None))
         self.worker = worker
         self.note_queued(is_queued=False)
 
@@ -187,9 +187,10 @@ class RemoteCalls:
 
     def __init__(self) -> None:
         """Begin without any."""
-        # How many of each queue wait for a worker, and how many of them in the stream.
+        # How many of each queue wait for a worker, how many of them in the stream, and how many have a worker.
         self.waiting: Counter[str] = Counter()
         self.queued: Counter[str] = Counter()
+        self.running: Counter[str] = Counter()
         self._awaited: dict[str, RemoteCall] = {}
         # Those that are no longer awaited, and whose code still runs.
         self._left: dict[str, RemoteCall] = {}
@@ -227,8 +228,17 @@ class RemoteCalls:
         self._awaited.pop(call.invocation.id, None)
         call.note_queued(is_queued=False)
         call.all = None
-        if call.worker is None:
-            self.waiting[call.queue] -= 1
+        counts = self.waiting if call.worker is None else self.running
+        counts[call.queue] -= 1
+
+    def note_moved(self, queue: str, to_waiting: int) -> None:
+        """Note that so many calls wait that had a worker."""
+        self.waiting[queue] += to_waiting
+        self.running[queue] -= to_waiting
+
+    def moves(self, queue: str) -> bool:
+        """Return whether calls of a queue end, or are taken out of the stream, so that another can be given soon."""
+        return bool(self.running[queue] or self.queued[queue])
 
     def leave(self, call: RemoteCall) -> None:
         """Keep a call that is no longer awaited until no code of its tool runs."""
@@ -240,8 +250,7 @@ class RemoteCalls:
 
     def count(self) -> tuple[dict[str, int], dict[str, int]]:
         """Return how many calls of each queue wait, and how many run."""
-        waiting, all_of_them = +self.waiting, Counter(call.queue for call in self._awaited.values())
-        return dict(waiting), dict(all_of_them - waiting)
+        return dict(+self.waiting), dict(+self.running)
 
     def find_oldest(self) -> dict[str, float]:
         """Return for how many seconds the oldest call of each queue waits; 0 where all run."""

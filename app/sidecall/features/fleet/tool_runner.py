@@ -88,6 +88,8 @@ class ToolRun:
         except ValueError as error:
             written = self._running.write("answer", {"answer": write_failure(error)})
         is_over = self._parts == 1
+        if is_over:
+            self._forget()
         self._parts -= is_over
         self._answered(written, is_over)
 
@@ -128,4 +130,9 @@ class ToolRun:
     def _release(self, _task: object = None) -> None:
         self._parts -= 1
         if not self._parts:
+            self._forget()
             self._ended()
+
+    def _forget(self) -> None:
+        """Leave what knows this one in turn, so that it is freed without the garbage collector."""
+        self._invocation = self._task = None

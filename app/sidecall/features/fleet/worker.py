@@ -202,9 +202,10 @@ class Worker:
             self._asked -= 1
         if ticket is None:
             return
-        if ticket.metadata.num_pending:
+        is_full = self._busy >= self.plan.slots
+        if ticket.metadata.num_pending or is_full:
             self._backlog_until = time.monotonic() + _BACKLOG
-        if self.is_draining or self._busy >= self.plan.slots:
+        if self.is_draining or is_full:
             await _settle(ticket.nak())
             return
         read = self._bus.read_ticket(self.plan.queue, self.pool, ticket.data)
@@ -227,6 +228,7 @@ class Worker:
     def _release(self, held: Held, *, is_taken: bool = True) -> None:
         """Free the slot of a call, and take its ticket out of the stream."""
         self._calls.remove(held)
+        held.running = held.run = None  # Which know the call: it would be left to the garbage collector.
         self._busy -= 1
         self._freed.set()
         if held.ticket is not None and is_taken:

@@ -12,7 +12,7 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.authoring.inprocess import new_call_id
+from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
@@ -25,8 +25,8 @@ from sidecall.kernel.http.preferences import Preferences
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName, ReceivedCall
 from sidecall.later import Later
 
 if TYPE_CHECKING:

@@ -130,7 +130,7 @@ class Jobs:
                 return known
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
         record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.deadline)
-        if FIELD in record.context or HEADER in record.headers:
+        if record.names_conversation:
             require_conversation(request.headers, request.context)
         try:
             accepted = await self._accept(record, how, begins=begins)

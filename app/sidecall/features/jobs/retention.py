@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from pydantic_core import to_json
+
 from sidecall.features.jobs.stores import EndedCalls
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
@@ -89,7 +91,9 @@ class KeptCalls:
         rows = await self._find(min(now, aged + self._promise), aged)
         if not rows and self._lacks_room(room_for):
             rows = self._choose(await self._find(now, now), bounds.most - room_for - bounds.most // 1000)
-        await self._database.write_all("forget_ended_call", [(call_id, now) for call_id, _ in rows])
+        if rows:
+            chosen = to_json([call_id for call_id, _ in rows]).decode()
+            await self._database.write_all("forget_ended_calls", [(chosen, now)])
         self.take(-len(rows), -sum(size for _, size in rows))
         return len(rows) == _STEP
 

@@ -12,7 +12,7 @@ from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
 from sidecall.features.jobs.retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
-from sidecall.kernel.concurrency.turns import Shares
+from sidecall.kernel.concurrency.fair_queue import Shares
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored
 from sidecall.kernel.core.record import CallRecord

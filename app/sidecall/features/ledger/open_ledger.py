@@ -23,7 +23,6 @@ from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.database import Database
 from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.memory_database import LateDatabase
-from sidecall.storage.memory_size import Room
 from sidecall.storage.postgres.outage import FILES, HISTORY, LEDGER
 from sidecall.storage.sqlite import tables as _purposes
 from sidecall.storage.sqlite.database import SqliteDatabase
@@ -178,7 +177,7 @@ def _make_in_memory(wanted: _Wanted) -> Ledger:
     bounds, database = wanted.bounds, LateDatabase(wanted.others)
     calls = replace(bounds.calls, most_bytes=min(bounds.calls.most_bytes, _CALLS_IN_MEMORY))
     return Ledger(
-        approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, room=Room(bounds.max_waiting_bytes)),
+        approvals=MemoryApprovals(bounds.approval_ttl, bounds.max_approvals, most_bytes=bounds.max_waiting_bytes),
         contents=MemoryContents(
             bounds.artifact_ttl, bounds.max_artifact_bytes, quota=bounds.max_artifact_bytes_per_caller
         ),

@@ -13,8 +13,8 @@ from pydantic_core import to_json
 from uuid_utils import uuid4
 
 from sidecall.features.approvals.steps import is_asked_about, takes_user_tokens, wants_approval
+from sidecall.features.mcp_server.elicitation import answer_waiting, make_call_id, resume
 from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.questions import answer_waiting, make_call_id, resume
 from sidecall.features.mcp_server.revisions import (
     HEADER_MISMATCH,
     INVALID_PARAMS,

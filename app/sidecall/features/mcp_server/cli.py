@@ -14,7 +14,7 @@ from rich.text import Text
 
 from sidecall.features.calls.cli_rows import clean
 from sidecall.features.mcp_client.pins import PinFile, ToolsNotWaiting
-from sidecall.features.mcp_server.pipes import PipeServer
+from sidecall.features.mcp_server.stdio import PipeServer
 from sidecall.features.telemetry.calls import make_log_config
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry

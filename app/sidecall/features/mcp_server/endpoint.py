@@ -12,7 +12,6 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.features.mcp_server.calls import begin_call
 from sidecall.features.mcp_server.parts import Exchange, McpParts
-from sidecall.features.mcp_server.pipes import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.revisions import (
     INTERNAL_ERROR,
     PARSE_ERROR,
@@ -25,6 +24,7 @@ from sidecall.features.mcp_server.revisions import (
     write_result,
 )
 from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.stdio import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from pydantic_core import to_json
 
 from sidecall.features.mcp_server.revisions import INVALID_PARAMS, RpcError, hint_caching, make_complete
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import LISTINGS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.lifecycle import Lifecycle

@@ -1,19 +1,44 @@
 """What the feature native_items adds to a server: options of tools, and the question about calls of a provider."""
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from sidecall.feature import Built, Feature, Host
+from sidecall.kernel.core.native_items import APPROVAL
+from sidecall.kernel.core.options import ToolOptions
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.native_items import provider_approval as _provider_approval
+    from sidecall.kernel.schema import compile as _compile
 else:
-    _provider_approval = Later("sidecall.features.native_items.provider_approval")
+    _compile = Later("sidecall.kernel.schema.compile")
+
+
+@cache
+def make_provider_approval() -> CompiledTool:
+    """Make the tool that only asks a person whether a provider may call a tool elsewhere."""
+
+    async def approve(server_label: str, name: str, arguments: Any = None) -> str:
+        """Ask a person whether the model's provider may call a tool of an MCP server.
+
+        Args:
+            server_label: The server.
+            name: The tool.
+            arguments: What it would be called with.
+        """
+        del arguments
+        return f"{name} of {server_label} may be called."
+
+    texts = _compile.DescriptionTexts(docstring=approve.__doc__)
+    made = _compile.compile_tool(approve, ToolOptions(requires_approval=True), name=APPROVAL, texts=texts)
+    return replace(made, is_own=True)
 
 
 def build(_host: Host) -> Built:
     """Make the tool that only asks a person."""
-    return Built(tools=[_provider_approval.make_provider_approval()])
+    return Built(tools=[make_provider_approval()])
 
 
 FEATURE = Feature(

@@ -33,7 +33,7 @@ from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.json_data.text import pause_collector
-from sidecall.kernel.schema.by_json_schema import JsonArgsSchema, compile_json_args_schema
+from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.kernel.schema.references import map_children
 from sidecall.outgoing.rules import USUAL_PORTS
 

@@ -20,7 +20,7 @@ from sidecall.kernel.executors.results import hand_over
 from sidecall.kernel.lifecycle import Replaceable
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import watched_folders
-from sidecall.loading.reload import Discarded, load_generation
+from sidecall.loading.file_watcher import Discarded, load_generation
 
 _Tools = list[CompiledTool]
 

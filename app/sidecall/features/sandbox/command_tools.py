@@ -14,7 +14,7 @@ from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.launcher import store_bytes
 from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.features.sandbox.self_test import ProgramEnd, run_within
-from sidecall.kernel.concurrency.turns import Semaphore, key_of
+from sidecall.kernel.concurrency.fair_queue import Semaphore, key_of
 from sidecall.kernel.core.errors import ToolException, ToolOutputError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool

@@ -9,7 +9,7 @@ from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.features.sandbox.self_test import ProgramEnd, run_within
 from sidecall.features.sandbox.shell_process import ShellProcess, ShellTask, find_shell
 from sidecall.features.sandbox.shell_state import ShellState, ShellStates, read_saved
-from sidecall.features.sandbox.waiting import WaitingShells
+from sidecall.features.sandbox.warm_shells import WarmShells
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
 
 
@@ -33,7 +33,7 @@ class Shell:
         self._limits = limits
         self._states = states
         self._maker = find_shell(backend, limits)
-        self.waiting = WaitingShells(self._maker, waiting)
+        self.waiting = WarmShells(self._maker, waiting)
 
     async def run(
         self, command: str, directory: Path, bounds: ShellBounds, open_spill: OpenSpill, *, is_plain: bool = False

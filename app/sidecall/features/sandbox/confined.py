@@ -311,7 +311,7 @@ def write_more(backend: SandboxBackend, told: tuple[int, int], theirs: ExitStack
 
 def encode_arguments(options: Sequence[str]) -> bytes:
     """Write arguments as bubblewrap reads them from a descriptor."""
-    return b"".join(os.fsencode(option) + b"\0" for option in options)
+    return os.fsencode("\0".join([*options, ""]))  # In one step, since they are more than a hundred.
 
 
 def open_files(more: Mapping[str, bytes], theirs: ExitStack) -> dict[str, int]:

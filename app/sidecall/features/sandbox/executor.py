@@ -9,7 +9,7 @@ from typing import Any
 from sidecall.features.sandbox.bubblewrap import PLAIN
 from sidecall.features.sandbox.command_tools import CommandTools
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, LateExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits
 from sidecall.later import Later

@@ -27,7 +27,7 @@ from sidecall.features.sandbox.bubblewrap import (
 )
 from sidecall.features.sandbox.confined import Confined, Stream
 from sidecall.features.sandbox.launcher import wait_until_readable
-from sidecall.features.sandbox.system_calls import ALONE, DANGEROUS, SHARED, build_filter
+from sidecall.features.sandbox.seccomp import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
 from sidecall.kernel.ports.sandbox import SandboxLimits

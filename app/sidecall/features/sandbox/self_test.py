@@ -15,8 +15,6 @@ from sidecall.kernel.ports.sandbox import SandboxCheck
 
 _PROBES = Path(__file__).with_name("inside") / "probes.py"
 
-_SLEEPER = Path(__file__).with_name("inside") / "sleeper.py"
-
 _SECONDS = 20.0
 # The timeout for what has to be stopped.
 _DEADLINE = 0.05
@@ -89,7 +87,7 @@ async def _try_all(start: StartProgram, folder: Path, given: tuple[str, ...]) ->
 
 
 async def _try_deadline(start: StartProgram, folder: Path) -> str:
-    ended = await run_within(start(Program(file=_SLEEPER, directory=folder)), _DEADLINE)
+    ended = await run_within(start(Program(file=_PROBES, directory=folder)), _DEADLINE)
     return "" if ended.is_late else "it ended by itself"
 
 

@@ -8,8 +8,8 @@ from pydantic_core import to_json
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
 from sidecall.features.search.search_tool import SearchMode, find_tools
 from sidecall.features.server_parts import PartsDep
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern, ToolIndex
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.options import ToolAnnotations, ToolOptions

@@ -21,9 +21,9 @@ from sidecall.features.status.models import (
     WorkspacesStatus,
 )
 from sidecall.features.status.operation import Operation
+from sidecall.features.telemetry.log_writer import count_dropped
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import estimate_ms
-from sidecall.features.telemetry.writer import count_dropped
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.lifecycle import Lifecycle

@@ -3,6 +3,7 @@
 import json
 import math
 import operator
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,6 @@ from itertools import islice
 from typing import Any
 
 from sidecall.kernel.ports.store_items import Item, ItemTooLarge, Namespace, NamespaceSearch, Search, StoreFull
-from sidecall.storage.memory_size import Room, weigh
 
 Passes = Callable[[Any], bool]
 
@@ -166,7 +166,8 @@ class MemoryItems:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._entries: dict[_Place, _Entry] = {}
-        self._room = Room(most)
+        self._most = most
+        self._taken = 0
         self._most_of_one = most_of_one
         self._clock = clock
         self._lock = threading.Lock()
@@ -202,11 +203,12 @@ class MemoryItems:
             entry = _Entry(text, now if before is None else before.created, now, ttl, math.inf)
             entry.use(now)
             entry.taken = weigh(place, entry) + _BESIDE
-            freed = 0 if before is None else before.taken
-            if not self._room.take(entry.taken - freed):
+            more = entry.taken - (0 if before is None else before.taken)
+            if more > 0 and self._taken + more > self._most:
                 self._forget(now)
-                if not self._room.take(entry.taken - freed):
+                if self._taken + more > self._most:
                     raise StoreFull
+            self._taken += more
             self._entries[place] = entry
 
     async def delete(self, tenant: str, namespace: Namespace, key: str) -> None:
@@ -253,4 +255,39 @@ class MemoryItems:
     def _remove(self, place: _Place) -> None:
         entry = self._entries.pop(place, None)
         if entry is not None:
-            self._room.take(-entry.taken)
+            self._taken -= entry.taken
+
+
+# Types whose values hold no others.
+_PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
+
+
+def weigh(*values: Any) -> int:
+    """Return the bytes of values and everything that they hold; shared objects count once."""
+    seen: set[int] = set()
+    size = 0
+    left = list(values)
+    while left:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        size += sys.getsizeof(value, 64)
+        if type(value) not in _PLAIN:
+            left.extend(_parts(value))
+    return size
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        yield from value.keys()
+        yield from value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from value
+    yield from getattr(value, "__dict__", {}).values()
+    yield from (getattr(value, name, None) for kind in type(value).__mro__ for name in _slots(kind))
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

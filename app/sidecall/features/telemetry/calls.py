@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from sidecall.features.telemetry.feature import LogFormat
-from sidecall.features.telemetry.lines import CallLines
+from sidecall.features.telemetry.log_lines import CallLines
+from sidecall.features.telemetry.log_writer import redirect_streams
 from sidecall.features.telemetry.metrics import UNKNOWN, Metrics
 from sidecall.features.telemetry.tally import Tally
-from sidecall.features.telemetry.writer import redirect_streams
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.overload import CallRefused
@@ -21,7 +21,7 @@ from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
 from sidecall.kernel.ports.observer import CallNotes, Outcome
 
 # By name, so that a server that writes JSON does not load the column formatter.
-_JSON = "sidecall.features.telemetry.lines.make_json_lines"
+_JSON = "sidecall.features.telemetry.log_lines.make_json_lines"
 
 _TERMINAL = "sidecall.features.telemetry.terminal_lines.make_terminal_lines"
 # They warn of malformed headers, with which any client could fill the log.
@@ -39,7 +39,9 @@ def make_log_config(level: str, form: LogFormat, redact: Iterable[str] = ()) -> 
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"sidecall": formatter},
-        "handlers": {"stderr": {"class": "sidecall.features.telemetry.writer.LineHandler", "formatter": "sidecall"}},
+        "handlers": {
+            "stderr": {"class": "sidecall.features.telemetry.log_writer.LineHandler", "formatter": "sidecall"}
+        },
         "root": {"handlers": ["stderr"], "level": "WARNING"},
         "loggers": {"sidecall": ours, "uvicorn": ours, **{name: {"level": "ERROR"} for name in _TALKATIVE}},
     }

@@ -16,9 +16,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
+from sidecall.features.telemetry.log_writer import count_dropped
 from sidecall.features.telemetry.shared_counts import read_counters, read_requests, read_tallies
 from sidecall.features.telemetry.tally import GaugeSources, Tally
-from sidecall.features.telemetry.writer import count_dropped
 from sidecall.version import __version__
 
 # Numbers of one process, which make no sum: each has the label `worker`, with its process id.

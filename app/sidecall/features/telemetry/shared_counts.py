@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sidecall.features.telemetry.log_writer import count_dropped
 from sidecall.features.telemetry.tally import DURATIONS, WAITS, GaugeSources, Tally
-from sidecall.features.telemetry.writer import count_dropped
 from sidecall.kernel.http.request_counts import NO_ROUTE
 from sidecall.kernel.lifecycle import Counts
 

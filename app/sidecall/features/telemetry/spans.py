@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Span, SpanContext, SpanKind, TracerProvider
 
-from sidecall.features.telemetry.lines import redact_arguments, redact_result
+from sidecall.features.telemetry.log_lines import redact_arguments, redact_result
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.small_spans.call_provider import CallProvider
 from sidecall.features.telemetry.small_spans.call_span import CallSpan, Template, end_span, name_conversation

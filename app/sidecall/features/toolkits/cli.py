@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.features.sandbox.late import make_sandbox
-from sidecall.features.sandbox.local import LocalSandbox
+from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.loading.toolkits import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import Toolkits, read_settings

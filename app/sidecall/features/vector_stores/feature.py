@@ -8,7 +8,7 @@ FEATURE = Feature(
     needs=("toolkits",),
     settings_off={"toolkits": lambda names: tuple(name for name in names if name != "file_search")},
     serves=lambda settings: "file_search" in settings.toolkits,
-    forms=("sidecall.features.vector_stores.forms:REQUESTS",),
+    forms=("sidecall.features.vector_stores.request_models:REQUESTS",),
     routes=(
         Route("POST", "/files", "sidecall.features.vector_stores.file_routes:create_sent_file", CALL),
         Route("GET", "/files", "sidecall.features.vector_stores.file_routes:list_sent_files", CALL),

@@ -12,7 +12,7 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.features.vector_stores.openai_shapes import DeletedUpload, FilePurpose, UploadedFile, UploadedFileListing
 from sidecall.features.vector_stores.records import ListOrder, PageRequest
 from sidecall.features.vector_stores.stores import VectorStores
-from sidecall.features.workspaces.forms import read_form
+from sidecall.features.workspaces.uploads import read_form
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import read_bytes
 from sidecall.kernel.http.events import InPieces

@@ -16,8 +16,8 @@ from sidecall.features.vector_stores.index import (
     to_share,
     write_words,
 )
+from sidecall.kernel.concurrency.fair_queue import Shares
 from sidecall.kernel.concurrency.pools import PASSAGES
-from sidecall.kernel.concurrency.turns import Shares
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import LONG_READS, Database
 

@@ -7,14 +7,6 @@ from pydantic import BaseModel
 
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.vector_stores.file_routes import UNAVAILABLE, ChoiceDep, SentFileId, StoresDep
-from sidecall.features.vector_stores.forms import (
-    NewVectorStore,
-    NewVectorStoreFile,
-    VectorStoreChange,
-    VectorStoreSearch,
-    choose_cut,
-    read_model,
-)
 from sidecall.features.vector_stores.openai_shapes import (
     DeletedVectorStore,
     DeletedVectorStoreFile,
@@ -25,6 +17,14 @@ from sidecall.features.vector_stores.openai_shapes import (
     VectorStoreSearchResults,
 )
 from sidecall.features.vector_stores.records import Member
+from sidecall.features.vector_stores.request_models import (
+    NewVectorStore,
+    NewVectorStoreFile,
+    VectorStoreChange,
+    VectorStoreSearch,
+    choose_cut,
+    read_model,
+)
 from sidecall.kernel.core.errors import InvalidParameter, ToolException
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters

@@ -13,7 +13,7 @@ def build(_host: Host) -> Built:
 FEATURE = Feature(
     name="workspaces",
     parameters=frozenset({"workspace"}),
-    forms=("sidecall.features.workspaces.forms:WorkspaceTerm",),
+    forms=("sidecall.features.workspaces.uploads:WorkspaceTerm",),
     routes=(
         Route("GET", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:get_workspace", CALL),
         Route("POST", "/workspaces/{workspace_id}", "sidecall.features.workspaces.routes:update_workspace", CALL),

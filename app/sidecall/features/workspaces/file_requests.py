@@ -9,9 +9,9 @@ from itertools import islice
 
 from sidecall.features.workspaces.claims import Claim, locking
 from sidecall.features.workspaces.entries import Entry
-from sidecall.features.workspaces.forms import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
 from sidecall.features.workspaces.paths import FOLDER, FileProblem, WorkspaceError, workspace_errors
 from sidecall.features.workspaces.steps import read_file_id, show_file
+from sidecall.features.workspaces.uploads import DeletedFile, FileListing, ShownFile, ShownWorkspace, show_workspace
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.features.workspaces.writing import make_unfinished_name

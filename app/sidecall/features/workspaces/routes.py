@@ -12,7 +12,7 @@ from sidecall.features.contents.routes import SAFE
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.file_requests import FilesOf
-from sidecall.features.workspaces.forms import (
+from sidecall.features.workspaces.uploads import (
     DeletedFile,
     FileListing,
     ShownFile,
@@ -21,8 +21,8 @@ from sidecall.features.workspaces.forms import (
     read_sent_file,
     read_term,
 )
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.http.body import read_json
 from sidecall.kernel.http.events import InPieces
 from sidecall.kernel.http.fast_path import Reply

@@ -13,8 +13,8 @@ from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError, join_path, split_path
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import TemporaryWorkspaces
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import WORKSPACE
 from sidecall.kernel.core.tool import CompiledTool

@@ -11,7 +11,7 @@ from sidecall.kernel.core.context import RunContextWrapper, ToolContext
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.guardrails import Guardrail
 from sidecall.kernel.core.typed_context import ReadContext, names_context, open_context, plan_reading
-from sidecall.kernel.schema.injections import match_type
+from sidecall.kernel.schema.injection_plan import match_type
 from sidecall.kernel.schema.signature import is_resolved, read_signature
 
 G = TypeVar("G", bound=Guardrail[Any])

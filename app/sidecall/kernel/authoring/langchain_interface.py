@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import EMPTY, CompiledTool, Schema
-from sidecall.kernel.schema.by_model import ModelArgsSchema
-from sidecall.kernel.schema.injections import is_instance_of, rebuild_annotation
+from sidecall.kernel.schema.injection_plan import is_instance_of, rebuild_annotation
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import SingleInputArgsSchema, read_signature
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sidecall.kernel.core.tool import EMPTY, Parameter
 from sidecall.kernel.ports.runtime import RunnableConfig
-from sidecall.kernel.schema.injections import match_type, plan_injections
+from sidecall.kernel.schema.injection_plan import match_type, plan_injections
 from sidecall.kernel.schema.signature import read_signature
 
 # What LangChain's own `_run` takes besides the function's arguments.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Unpack, cast
 
 from pydantic import BaseModel
 
-from sidecall.kernel.authoring.inprocess import Beside, ToolInput
+from sidecall.kernel.authoring.inputs import Beside, ToolInput
 from sidecall.kernel.authoring.options import OptionFields
 from sidecall.kernel.core.counterparts import Counterpart, find_counterparts, find_from_counterpart
 from sidecall.kernel.ports.runtime import RunnableConfig

@@ -23,7 +23,7 @@ from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
 from sidecall.kernel.schema.author_mistakes import find_class_fault
-from sidecall.kernel.schema.injections import plan_injections
+from sidecall.kernel.schema.injection_plan import plan_injections
 from sidecall.kernel.schema.models import ModelType
 from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source, read_signature, refuse_many, unwrap
 from sidecall.later import Provided

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sidecall.kernel.authoring.hook_contexts import plan_own_reading
-from sidecall.kernel.authoring.inprocess import Beside, ToolInput, ainvoke, invoke
+from sidecall.kernel.authoring.inputs import Beside, ToolInput
 from sidecall.kernel.authoring.langchain_interface import (
     ToolFace,
     comes_from_graph,
@@ -34,7 +34,13 @@ from sidecall.kernel.ports.runtime import RunnableConfig
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool, find_description
 from sidecall.kernel.schema.plain_docstrings import DocstringStyle
 from sidecall.kernel.schema.signature import find_source
-from sidecall.later import Provided
+from sidecall.later import Later, Provided
+
+if TYPE_CHECKING:
+    from sidecall.kernel.authoring import inprocess as _inprocess
+else:
+    # A tool's process runs the function alone, without the pipeline of calls in process.
+    _inprocess = Later("sidecall.kernel.authoring.inprocess")
 
 
 def fit_command(tool: CompiledTool) -> CompiledTool:
@@ -227,13 +233,13 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
         """
         if comes_from_graph(input):
             return await self.to_langchain().ainvoke(input, config)
-        return await ainvoke(self.compiled, input, config, beside)
+        return await _inprocess.ainvoke(self.compiled, input, config, beside)
 
     def invoke(self, input: ToolInput, config: RunnableConfig | None = None, **beside: Unpack[Beside]) -> Any:
         """Do the same as `ainvoke` in sync code."""
         if comes_from_graph(input):
             return self.to_langchain().invoke(input, config)
-        return invoke(self.compiled, input, config, beside)
+        return _inprocess.invoke(self.compiled, input, config, beside)
 
     def with_config(self, config: RunnableConfig | None = None, **options: Any) -> ConfiguredTool:
         """Return the tool with a config for all its calls, as in LangChain; a module does not offer the result."""
@@ -256,11 +262,11 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
             options: `config`, `callbacks`, `tags`, `metadata`, and what else `ainvoke` takes; `verbose`,
                 colours and names of a run, which LangChain's agents give, say nothing here.
         """
-        return await ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+        return await _inprocess.ainvoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
 
     def run(self, tool_input: ToolInput, *, tool_call_id: str | None = None, **options: Any) -> Any:
         """Do the same as `arun` in sync code."""
-        return invoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
+        return _inprocess.invoke(self.compiled, *self._read_run(tool_input, tool_call_id, options))
 
     def _read_run(
         self, tool_input: ToolInput, call_id: str | None, options: Mapping[str, Any]

@@ -31,6 +31,8 @@ class Pause(Protocol):
 class Reading:
     """The progress of a reader, and the producers that wait for it, in any thread."""
 
+    __slots__ = ("_is_watched", "_lock", "_looks", "_loop", "_waiting", "is_still")
+
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin on the event loop that serves this reader."""
         self.is_still = False

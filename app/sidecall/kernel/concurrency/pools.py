@@ -5,7 +5,6 @@ The event loop's default pool is left to tools, which use it by `asyncio.to_thre
 
 import asyncio
 import contextvars
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -14,21 +13,11 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns, key_of
 
 P = ParamSpec("P")
 
 T = TypeVar("T")
-
-# Seconds after which a thread that computes lets another run; Python's own is 5 ms. An answer takes the event loop
-# several turns, and it may wait this long before each.
-_TURN = 0.001
-
-
-def take_short_turns() -> None:
-    """Have the threads of this process give way to its event loop sooner."""
-    sys.setswitchinterval(_TURN)
-
 
 _Job = tuple[Callable[[], Any], "Future[Any]"]
 

@@ -23,11 +23,15 @@ from sidecall.kernel.ports.workspaces import FIELD, HEADER, name_conversation
 _DEEPEST = 200
 # Credentials belong to the request, and must not be stored longer than it.
 _SECRET_HEADERS = frozenset(("authorization", "cookie", "proxy-authorization", "x-api-key"))
+# What is left out of the text where there is none.
+_OPTIONAL = ("due", "known_as", "trace_id", "request_id")
 # Of these every value, but for a text that is not of ASCII, is seen at once to be JSON.
 _SIMPLE = frozenset((str, int, bool, type(None)))
 
 # Names of recorded headers are in lower case.
 _NAMED = HEADER.lower()
+# Past the constructor, which would double the cost.
+_new = tuple.__new__
 
 
 class CallNotRecorded(SidecallError):
@@ -116,7 +120,7 @@ class CallRecord(BaseModel, defer_build=True):
             del call["item"]
         copies = {"tool_call": call, "caller": self._write_caller(said["caller"]), "headers": {**said["headers"]}}
         written = {**said, **copies}
-        for name in ("due", "known_as", "trace_id", "request_id"):
+        for name in _OPTIONAL:
             if said[name] is None:
                 del written[name]
         return to_json(written).decode()
@@ -130,26 +134,36 @@ class CallRecord(BaseModel, defer_build=True):
         if self.lost:
             lost = ", ".join(f"`{place}`" for place in self.lost)
             raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
+        said = self.__dict__
+        headers = said["headers"]
         return CallRequest(
-            self.tool_call,
-            self.caller,
-            self.state,
-            self.context,
-            self.headers if type(self.headers) is HeaderMap else HeaderMap(self.headers),
-            deadline=None if self.due is None else Deadline.from_clock(self.due),
-            id=self.id,
+            said["tool_call"],
+            said["caller"],
+            said["state"],
+            said["context"],
+            headers if type(headers) is HeaderMap else HeaderMap(headers),
+            deadline=None if said["due"] is None else Deadline.from_clock(said["due"]),
+            id=said["id"],
             is_counted=True,
-            known_as=self.known_as,
+            known_as=said["known_as"],
             wants_value=True,  # The stored answer may be asked for over any route.
             origin=self.origin,
         )
 
     @property
+    def names_conversation(self) -> bool:
+        """Whether the call names its conversation; most name none."""
+        said = self.__dict__  # Attribute access on a model is slow.
+        context = said["context"]
+        # Past the look-up of a header, since the names of recorded ones are in lower case already.
+        return (bool(context) and FIELD in context) or dict.__contains__(said["headers"], _NAMED)
+
+    @property
     def origin(self) -> CallOrigin:
         """What the call belongs to."""
-        is_named = FIELD in self.context or _NAMED in self.headers  # Past most calls, which name none.
-        named = name_conversation(self.headers, self.context) if is_named else None
-        return CallOrigin(named, self.trace_id, self.request_id)
+        said = self.__dict__
+        named = name_conversation(said["headers"], said["context"]) if self.names_conversation else None
+        return _new(CallOrigin, (named, said["trace_id"], said["request_id"]))
 
     @field_serializer("caller")
     def _write_caller(self, caller: Caller) -> dict[str, Any]:

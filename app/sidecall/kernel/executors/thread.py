@@ -11,7 +11,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns, key_of
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy

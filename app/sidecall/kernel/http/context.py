@@ -72,13 +72,15 @@ class DisconnectSweep:
 class DisconnectListener:
     """Listens for the client's disconnect while its request is served; the body must have been read."""
 
-    __slots__ = ("_exchange", "_has_begun", "_listener", "_receive", "_sweep", "_task", "is_gone")
+    __slots__ = ("_exchange", "_has_begun", "_listener", "_receive", "_sweep", "_task", "_timer", "is_gone")
 
     def __init__(self, receive: Receive, sweep: DisconnectSweep | None = None) -> None:
         self._receive = receive
         self._sweep = sweep
         self._listener: asyncio.Task[None] | None = None
         self._exchange: DirectResponse | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._has_begun = self.is_gone = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
@@ -110,11 +112,7 @@ class DisconnectListener:
     async def _over_rest(self, work: Coroutine[Any, Any, T], awaited: Any) -> T:
         task = asyncio.current_task()
         assert task is not None  # since requests are served in tasks
-        loop = task.get_loop()
-        timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[Any] | None = task
-        if self._sweep is None or not self._sweep.add(self, loop):
-            timer = loop.call_later(LET_BE, self.start, context=Context())
+        self.watch_over(task)
         try:
             return await await_rest(work, awaited)
         except asyncio.CancelledError:
@@ -122,15 +120,16 @@ class DisconnectListener:
                 raise ClientDisconnect from None
             raise
         finally:
-            if timer is not None:
-                timer.cancel()
-            elif self._sweep is not None:
-                self._sweep.discard(self)
-            self._end()
-            # A cancelled coroutine keeps its locals, and so this; the request and its answer must not wait for
-            # the collector, which seldom comes.
-            self._task = None
-            self._has_begun = False
+            self.end()
+
+    def watch_over(self, task: asyncio.Task[Any]) -> None:
+        """Cancel a task when the client disconnects, until `end`."""
+        self._has_begun = True
+        self._task = task
+        loop = task.get_loop()
+        if self._sweep is None or not self._sweep.add(self, loop):
+            # Of no request's context, which it would keep.
+            self._timer = loop.call_later(LET_BE, self.start, context=Context())
 
     def start(self) -> None:
         """Begin to listen, until the work is done; without a task, if the server tells of it."""
@@ -145,17 +144,26 @@ class DisconnectListener:
         self._note_end()
 
     def _note_end(self) -> None:
-        if not self.is_gone and self._task is not None:
+        # A stream's answer may be complete, which tells of an end as well.
+        if not self.is_gone and self._task is not None and not self._task.done():
             self.is_gone = True
             cancel_from_outside(self._task)
 
-    def _end(self) -> None:
+    def end(self) -> None:
         """Listen no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        elif self._sweep is not None:
+            self._sweep.discard(self)
         if self._listener is not None:
             self._listener.cancel()
         if self._exchange is not None:
             self._exchange.watch(None)
-        self._listener = self._exchange = None
+        self._listener = self._exchange = self._timer = None
+        # A cancelled coroutine keeps its locals, and so this; the request and its answer must not wait for the
+        # collector, which seldom comes.
+        self._task = None
+        self._has_begun = False
 
 
 class BareHeaders(Headers):

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, suppress
 from functools import partial
@@ -27,10 +26,30 @@ STILL_WORKING = b": still working\n\n"
 _MOST = 256
 
 _MOST_BYTES = 1024 * 1024
+_NOTHING = memoryview(b"")
 
 
 class Events:
     """Queue of events from tools, in any thread, for one reader."""
+
+    # Thousands may wait at once.
+    __slots__ = (
+        "_backlog",
+        "_coming",
+        "_coming_bytes",
+        "_event",
+        "_is_closed",
+        "_is_torn",
+        "_joined",
+        "_lock",
+        "_loop",
+        "_missed",
+        "_queue",
+        "_reading",
+        "_waiter",
+        "_when_cut",
+        "size",
+    )
 
     def __init__(self, backlog: Backlog, when_cut: Callable[[], bytes]) -> None:
         """Begin with nothing.
@@ -40,11 +59,12 @@ class Events:
             when_cut: Is called when the reader is cut off, and says what its last event tells it.
         """
         self._loop = asyncio.get_running_loop()
-        self._queue: deque[bytes | None] = deque()
+        # Short, as `_MOST` says, and most often empty, where a deque would take up 700 bytes.
+        self._queue: list[bytes | None] = []
         self._waiter: asyncio.Future[bool] | None = None  # of the reader, while nothing is queued
         self._backlog = backlog
         self._when_cut = when_cut
-        self._event = memoryview(b"")  # what the reader has not taken of the events that it is at
+        self._event = _NOTHING  # what the reader has not taken of the events that it is at
         self._joined = 0  # how many these are besides one
         self._is_torn = False
         self._is_closed = False
@@ -164,7 +184,7 @@ class Events:
         """Discard the queue and the listeners, and accept nothing more."""
         self._is_closed = True
         self._when_cut = bytes
-        self._event = memoryview(b"")
+        self._event = _NOTHING
         self._joined = 0
         self._queue.clear()
         size, self.size = self.size, 0
@@ -182,7 +202,7 @@ class Events:
         if not self._event:
             if not self._queue:
                 return b""
-            event = self._queue.popleft()
+            event = self._queue.pop(0)
             if event is None:
                 return None
             self._event = memoryview(self._join(event))
@@ -196,26 +216,31 @@ class Events:
     async def wait(self) -> bool:
         """Wait until something is queued; return False after a silence that a comment should end."""
         self._waiter = self._loop.create_future()
-        timer = self._loop.call_later(KEEP_ALIVE, partial(self._wake, has_event=False))
+        timer = self._loop.call_later(KEEP_ALIVE, self._end_silence)
         try:
             return await self._waiter
         finally:
             timer.cancel()
             self._waiter = None
 
+    def _end_silence(self) -> None:
+        self._wake(has_event=False)
+
     def _join(self, first: bytes) -> bytes:
         """Return an event with the queued ones that fit into a piece with it; none is torn for that."""
         joined, size = [first], len(first)
-        while self._queue and (event := self._queue[0]) is not None and size + len(event) <= PIECE:
+        for event in self._queue:
+            if event is None or size + len(event) > PIECE:
+                break
             joined.append(event)
             size += len(event)
-            self._queue.popleft()
         self._joined = len(joined) - 1
+        del self._queue[: self._joined]
         return b"".join(joined) if self._joined else first
 
     def confirm(self, size: int) -> None:
         """Note that so many bytes of the present piece were sent."""
-        self._event = self._event[size:]
+        self._event = self._event[size:] or _NOTHING  # which keeps no event that was sent
         self._joined = 0
         if not self._is_closed:
             self.size -= size

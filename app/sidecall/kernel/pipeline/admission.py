@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Protocol
 
-from sidecall.kernel.concurrency.turns import CallerKey, Semaphore, key_of
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import write_seconds

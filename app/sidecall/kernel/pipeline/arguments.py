@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, ToolFailure
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import Invocation

@@ -6,7 +6,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns, key_of
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns, key_of
 from sidecall.kernel.core.errors import (
     CallUnanswered,
     ErrorKind,

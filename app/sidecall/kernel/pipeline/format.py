@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.kernel.core.content_blocks import read_block
 from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure

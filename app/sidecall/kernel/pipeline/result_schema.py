@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.invocation import Invocation, wants_value
 from sidecall.kernel.core.messages import ABSENT, RESULT, ToolMessage, are_blocks, find_value, keep_value

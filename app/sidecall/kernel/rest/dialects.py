@@ -17,7 +17,7 @@ from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, read_item_ca
 from sidecall.kernel.rest.items.targets import resolve_target
 from sidecall.kernel.rest.items.writing import ITEM_WRITERS
 from sidecall.kernel.rest.message_calls import find_said_calls, is_function_message, refuse_message
-from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.kernel.rest.wire import (
     AnthropicToolUse,
     GeminiFunctionCallPart,

@@ -5,8 +5,8 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import LISTINGS
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.registry import Registry

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, is_executed
-from sidecall.kernel.rest.received import DialectName
+from sidecall.kernel.rest.parsed_call import DialectName
 
 # How LangChain names the messages of models.
 _OF_LANGCHAIN = frozenset(("ai", "AIMessageChunk"))

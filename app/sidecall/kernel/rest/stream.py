@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextvars import Context
 
 from pydantic_core import to_json
 from starlette.requests import Request
@@ -14,7 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
-from sidecall.kernel.http.context import LET_BE, RequestContext, until_gone
+from sidecall.kernel.http.context import DisconnectListener, RequestContext
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
@@ -22,9 +21,9 @@ from sidecall.kernel.pipeline.batch import run_batch
 from sidecall.kernel.pipeline.gate import Ticket
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.rest.answers import write_whole
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.received import DialectName, ReceivedCall, make_request
 
 _TOO_SLOW = "The events were not read in time."
 _CUT = (
@@ -65,8 +64,7 @@ class EventStream(Response):
         self._context = context
         self._form = form
         self._events = Events(parts.backlog, self._cut)
-        self._work: asyncio.Future[None] | None = None
-        self._listener: asyncio.Future[None] | None = None
+        self._work: asyncio.Task[None] | None = None
         self._has_begun = False
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
         # Each answer is handed on alone, and counts no longer than that.
@@ -110,15 +108,13 @@ class EventStream(Response):
         return entered if isinstance(entered, Ticket) else await self._context.while_present(entered)
 
     async def _stream(self, entered: Ticket | ToolMessage | None, receive: Receive, send: Send) -> None:
-        loop = asyncio.get_running_loop()
-        self._work = work = loop.create_task(self._do(entered))
-        listener: asyncio.TimerHandle | None = None
+        self._work = work = asyncio.get_running_loop().create_task(self._do(entered))
+        presence = self._context.presence or DisconnectListener(receive)
         try:
             # Most are over after one turn of the loop, so that head and events go out at once.
             await asyncio.sleep(0)
             if not work.done():
-                # Of no request's context, which it would keep.
-                listener = loop.call_later(LET_BE, self._listen, receive, work, context=Context())
+                presence.watch_over(work)
             await self._tell(send)
         except asyncio.CancelledError:
             if self._parts.lifecycle.is_draining:
@@ -126,18 +122,11 @@ class EventStream(Response):
                 await self._tell(send)
             raise
         finally:
-            if listener is not None:
-                listener.cancel()
+            presence.end()
             self._events.close()
-            if self._listener is not None:
-                self._listener.cancel()
-            if not work.done() or self._listener is not None:
+            if not work.done():
                 work.cancel()
-                await asyncio.gather(*filter(None, (work, self._listener)), return_exceptions=True)
-            self._listener = None
-
-    def _listen(self, receive: Receive, work: asyncio.Future[None]) -> None:
-        self._listener = asyncio.ensure_future(self._until_gone(receive, work))
+                await asyncio.gather(work, return_exceptions=True)
 
     async def _tell(self, send: Send) -> None:
         """Send the status and the events until the stream ends; the end goes with the last of them."""
@@ -163,11 +152,6 @@ class EventStream(Response):
         if self._work is not None:
             cancel_from_outside(self._work)
         return bytes(problem(self._request, 503, "slow-reader", _TOO_SLOW, _CUT, retryable=True).body)
-
-    @staticmethod
-    async def _until_gone(receive: Receive, work: asyncio.Future[None]) -> None:
-        await until_gone(receive)
-        work.cancel()
 
     async def _do(self, entered: Ticket | ToolMessage | None) -> None:
         try:

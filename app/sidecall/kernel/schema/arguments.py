@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import Pool
-from sidecall.kernel.concurrency.turns import key_of
 from sidecall.kernel.core.errors import InvalidArguments, MissingContext, SidecallError, ToolExecutionError
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.invocation import NOTHING, Invocation
@@ -61,7 +61,9 @@ def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
         _drop_repeated(invocation)
         if schema.hidden:
             _blame_no_model(invocation, failure)
-        raise
+        # A failure is kept until a whole batch is answered; its trace would keep all that the validator has listed.
+        failure.__context__ = None
+        raise failure.with_traceback(None) from None
     except SidecallError:
         raise
     except BaseException as error:

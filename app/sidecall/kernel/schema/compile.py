@@ -19,13 +19,13 @@ from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.author_mistakes import advise_on_name
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema, strip_titles
 from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring
 from sidecall.kernel.schema.forms.definitions import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import JSON_TYPES, infer_args_schema
-from sidecall.kernel.schema.injections import plan_injections
+from sidecall.kernel.schema.injection_plan import plan_injections
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema, strip_titles
 from sidecall.kernel.schema.models import adapt_annotations, adopt_args_schema, open_model
 from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle
 from sidecall.kernel.schema.references import inline_references

@@ -6,8 +6,8 @@ import re
 from sidecall.kernel.schema.plain_docstrings import Docstring, DocstringStyle, read_google
 from sidecall.later import Later
 
-# Its many patterns, and griffe behind it, take long to make; few docstrings need them.
-styles = Later("sidecall.kernel.schema.split_docstrings")
+# Its many patterns, and griffe, take long to make; few docstrings need them.
+styles = Later("sidecall.kernel.schema.griffe_docstrings")
 
 
 def parse_docstring(text: str | None, names: tuple[str, ...] = (), style: DocstringStyle | None = None) -> Docstring:

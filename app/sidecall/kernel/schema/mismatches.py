@@ -103,7 +103,8 @@ class Whole:
         return dict(zip(names[first:last], taken, strict=True)) if type(value) is dict else taken
 
 
-# How many errors are made at once, with those of members of unions, as far as that can be known beforehand.
+# How many errors are made at once, with those of members of unions, as far as that can be known beforehand; once there
+# are as many, no more are looked for.
 _MOST_AT_ONCE = 2_000
 # How many values are looked at in one step, and in how many steps a value is gone through at most.
 _SMALLEST, _LARGEST = 64, 256
@@ -140,8 +141,8 @@ def list_mismatches(validator: Any, given: Any) -> Mismatches:
             part = whole.cut(0 if is_whole else begin, end, keeps_indexes=True)
             with _LISTING, pause_collector():
                 listed = list(validator.iter_errors(part.value))
-            is_much = sum(map(_weigh, listed)) > _MOST_AT_ONCE
             found |= {_name(it): it for it in listed if it.kind.name == _OF_NAME or not part.is_cut(it.instance_path)}
+            is_much = any(sum(map(_weigh, them)) > _MOST_AT_ONCE for them in (listed, found.values()))
             if is_last or is_much or len(found) > MOST_FIELDS:
                 break
         begin, end = end, end + _choose_step(found.values(), whole.size)

@@ -11,8 +11,8 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError,
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import VARIADIC, ArgsSchema, Parameter
-from sidecall.kernel.schema.by_model import ModelArgsSchema, make_args_schema
-from sidecall.kernel.schema.injections import plan_field_injections, rebuild_annotation
+from sidecall.kernel.schema.injection_plan import plan_field_injections, rebuild_annotation
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema, make_args_schema
 from sidecall.kernel.schema.signature import Signature
 from sidecall.later import Provided
 

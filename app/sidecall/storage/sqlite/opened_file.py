@@ -116,7 +116,7 @@ class OpenedFile:
         """
         if self.identity is not None and self._descriptor is not None:
             self.require_file()
-            if self.identity[1:] != self._identify()[1:]:
+            if self.identity[1:] != tuple(map(_identify, self._beside)):
                 raise LogChanged
 
     def require_file(self) -> None:

@@ -18,7 +18,7 @@ from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.feature_tables import FeatureTables
 from sidecall.storage.notices import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.messages import CHUNK, Messages, Told, pack_message
+from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import read_id
 from sidecall.storage.sqlite.tables import PURPOSES
 from sidecall.storage.sqlite.writer_connection import Alive, Order, Unavailable, Usable, WriterConnection
@@ -29,6 +29,8 @@ _LARGEST_GROUP = 1000
 _LOOK = 1.0
 # Seconds between two signs of life while something is being written.
 _SIGN = 1.0
+# Bytes that are received at once; the system has to make room for much more each time.
+_PIECE = 65_536
 # Bytes of what a worker says of itself when it asks to be let in.
 _LONGEST = 32
 
@@ -73,7 +75,7 @@ class Client:
             self._flush()
             return []
         try:
-            piece = self._link.recv(CHUNK, socket.MSG_DONTWAIT)
+            piece = self._link.recv(_PIECE, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return []
         except OSError:

@@ -105,6 +105,33 @@ def test_a_rule_is_made_and_revoked(page: Page, api: httpx.Client, hands_of: typ
     assert api.get("/approvals/rules").json() == []
 
 
+@BOTH
+def test_several_calls_are_rejected_at_once(page: Page, api: httpx.Client, hands_of: type[Hands]) -> None:
+    """With one reason; those that are not ticked go on waiting, and one that was decided meanwhile is told."""
+    first, second, third = (ask(api, f"gil {number}", number) for number in (1, 2, 3))
+    page.goto(page.url.replace("/tools", "/approvals"))
+    hands = hands_of(page)
+    hands.press(button(page, "Reject several"))
+    hands.fill(page.get_by_role("textbox", name="Your reason for all of them"), "None of these today.")
+    boxes = page.get_by_role("checkbox", name="Reject refund")
+    if hands_of is Keyboard:  # They stand behind the reason.
+        for box in (boxes.nth(0), boxes.nth(1)):
+            hands.press(box)
+    else:
+        boxes.nth(0).check()
+        boxes.nth(1).check()
+    api.post(f"/approvals/{second}", json={"decision": "approve"})
+    page.get_by_role("button", name="Reject 2").click()
+
+    expect(page.get_by_role("status").filter(has_text="1 rejected.")).to_contain_text("was approved already")
+    expect(page.get_by_role("checkbox")).to_have_count(2)
+    found = {it: api.get(f"/approvals/{it}").json() for it in (first, second, third)}
+    assert [it["status"] for it in found.values()] == ["rejected", "approved", "pending"]
+    assert found[first]["reason"] == "None of these today."
+    hands.press(button(page, "Leave it"))
+    expect(page.get_by_role("checkbox")).to_have_count(0)
+
+
 def test_who_comes_second_is_told_who_was_faster(open_page: OpenPage, server: Server, api: httpx.Client) -> None:
     """And sees what became of the call."""
     asked = ask(api, "eve", 77)

@@ -1,5 +1,6 @@
 """People see why a server is unwell, and log in and out."""
 
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tests.features.console.tasks.conftest import TOOLS, OpenPage
 from tests.features.console.tasks.hands import Hands, Keyboard, Mouse
 from tests.kit.servers import Server
 
+SECRETS_KEY = b64encode(bytes(32)).decode()
 BOTH = pytest.mark.parametrize("hands_of", [Keyboard, Mouse], ids=["keys", "mouse"])
 
 
@@ -41,7 +43,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def guarded(start_shared: Serve, keys: KeyFile, key: str, tools: Path) -> Server:
     """Serve those with a key."""
-    return start_shared("--tools", str(tools), SIDECALL_AUTH="api_key", SIDECALL_KEYS_FILE=str(keys.path))
+    settings = {"SIDECALL_AUTH": "api_key", "SIDECALL_KEYS_FILE": str(keys.path), "SIDECALL_SECRETS_KEY": SECRETS_KEY}
+    return start_shared("--tools", str(tools), **settings)
 
 
 @pytest.fixture
@@ -98,6 +101,29 @@ def test_people_see_why_the_server_is_unwell(
     finally:
         tools.write_text(written)
         api.post("/reload")
+
+
+@BOTH
+def test_people_keep_a_secret_and_forget_it(
+    open_page: OpenPage, guarded: Server, api: httpx.Client, key: str, hands_of: type[Hands]
+) -> None:
+    """Its value is nowhere to be read, and it is gone at once."""
+    page = open_page(f"{guarded.url}/console/accounts?secret=GITHUB_TOKEN")
+    hands = hands_of(page)
+    log_in(page, key, hands)
+    expect(page.get_by_label("Name")).to_have_value("GITHUB_TOKEN")
+    hands.fill(page.get_by_label("Value"), "ghp_hidden")
+    hands.press(page.get_by_role("button", name="Keep"))
+
+    forget = page.get_by_role("button", name="Forget GITHUB_TOKEN")
+    expect(forget).to_be_visible()
+    assert [it["name"] for it in api.get("/secrets").json()] == ["GITHUB_TOKEN"]
+    assert "ghp_hidden" not in page.content() + page.url
+    hands.press(forget)
+    expect(forget).to_have_text("Forget it now")
+    hands.press(forget)
+    expect(page.get_by_text("You keep no secret here.")).to_be_visible()
+    assert api.get("/secrets").json() == []
 
 
 def test_a_session_that_ends_loses_nothing(open_page: OpenPage, guarded: Server, api: httpx.Client, key: str) -> None:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.conftest import Serve
 from tests.features.console.console_tools import HOSTILE
 from tests.features.console.tasks.conftest import OpenPage
 from tests.features.console.tasks.hands import Hands, Keyboard, Mouse, tab_to
@@ -221,3 +222,33 @@ def test_the_first_field_is_near(page: Page) -> None:
     page.get_by_role("link", name="refund").click()
 
     expect(page.get_by_role("textbox", name="customer")).to_be_focused()
+
+
+_READS_STATE = """
+from typing import Annotated
+from sidecall import InjectedState, InjectedToolArg, tool
+
+
+@tool
+def greet(word: str, user: Annotated[str, InjectedState("user")], tenant: Annotated[int, InjectedToolArg]) -> str:
+    \"\"\"Greet the user.\"\"\"
+    return f"{word} {user} of {tenant}"
+"""
+
+
+def test_state_and_context_are_fields_of_the_form(
+    open_page: OpenPage, start_shared: Serve, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """They are there at once where the tool needs them, and keep their types."""
+    file = tmp_path_factory.mktemp("tools") / "reads_state.py"
+    file.write_text(_READS_STATE)
+    page = open_page(f"{start_shared('--tools', str(file)).url}/console/tools/greet")
+    page.get_by_role("textbox", name="word").fill("Hello")
+    page.get_by_role("textbox", name="user").fill("ann")
+    page.get_by_role("textbox", name="tenant").fill("seven")
+    button(page, "Call").click()
+    expect(page.locator("#given")).to_contain_text("not an integer")
+
+    page.get_by_role("textbox", name="tenant").fill("7")
+    button(page, "Call").click()
+    expect(page.locator("#answer")).to_contain_text("Hello ann of 7")

@@ -13,12 +13,12 @@ from pydantic import ValidationError
 from sidecall import Registry
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
+from sidecall.features.credentials.encryption import Sealer
 from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInUrls
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, ProviderEndpoints
 from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
 from sidecall.features.credentials.oauth.tokens import OAuthSignIn
 from sidecall.features.credentials.own_secrets import UnsupportedSecrets
-from sidecall.features.credentials.sealing import Sealer
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.user_tokens import TokenUnavailable

@@ -8,13 +8,13 @@ import pytest
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
+from sidecall.features.credentials.encryption import Sealer
 from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
 from sidecall.features.credentials.oauth.provider_client import Grant
 from sidecall.features.credentials.oauth.providers import read_providers
 from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import OAuthSignIn, TokenKeeper
 from sidecall.features.credentials.own_secrets import SecretKeeper
-from sidecall.features.credentials.sealing import Sealer
 from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.ports.secrets import SealedSecrets

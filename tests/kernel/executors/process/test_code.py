@@ -15,8 +15,8 @@ from sidecall.kernel.executors.process.code import open_code, read_code, take_co
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.modules.loading import load_afresh
 from sidecall.loading.discovery import discover
+from sidecall.loading.file_watcher import reload_tools
 from sidecall.loading.offers import TOOLS_OF
-from sidecall.loading.reload import reload_tools
 from tests.kernel.executors.conftest import answering
 from tests.kit.projects import write
 

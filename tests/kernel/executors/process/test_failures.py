@@ -7,7 +7,13 @@ import pytest
 
 from sidecall import ToolException
 from sidecall.kernel.core.errors import InvalidArguments, SidecallError, ToolOutputError
-from sidecall.kernel.core.overload import StoreUnavailable, read_http_exception
+from sidecall.kernel.core.overload import (
+    CallRefused,
+    Overloaded,
+    StoreUnavailable,
+    TooManyApprovals,
+    read_http_exception,
+)
 from sidecall.kernel.executors.process.child import Frames, pack
 from sidecall.kernel.executors.process.failures import ToolCrashed, raise_failure, write_failure
 from sidecall.kernel.json_data.to_json import render_failure
@@ -62,6 +68,20 @@ def raised(error: BaseException) -> BaseException:
     with pytest.raises(Exception) as caught:
         raise_failure(next(Frames().feed(pack("answer", "1", write_failure(error)))).content)
     return caught.value
+
+
+@pytest.mark.parametrize(
+    "error",
+    [CallRefused("No room there.", retry_after=7), Overloaded("No room there.", retry_after=7)],
+    ids=["typed", "of a kind"],
+)
+def test_a_refusal_for_want_of_room_stays_one(error: Overloaded) -> None:
+    """As in a thread, with the time after which to come again."""
+    crossed = raised(error)
+
+    assert type(crossed) is CallRefused
+    assert (crossed.message, crossed.retry_after) == ("No room there.", 7)
+    assert isinstance(raised(TooManyApprovals()), ToolCrashed)
 
 
 def test_a_tool_exception_keeps_what_it_says() -> None:

@@ -8,7 +8,7 @@ import pytest
 from sidecall import BaseTool, BaseToolkit, Tool, tool
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.executors.process.finder import Finder, Home, load_tools_of
-from sidecall.kernel.executors.process.home import home_of
+from sidecall.kernel.executors.process.tool_location import home_of
 from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
 from sidecall.loading.offers import TOOLS_OF, list_offers, tools_of

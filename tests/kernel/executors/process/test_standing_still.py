@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.executors.process import watching
+from sidecall.kernel.executors.process import fork_server_watch
 from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.process.pool import ProcessPool
@@ -26,7 +26,7 @@ STANDS_STILL = "the process from which tools' processes are forked stands still"
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for a sign of life for less than half of what servers do."""
-    monkeypatch.setattr(watching, "_LOOK", 0.4)
+    monkeypatch.setattr(fork_server_watch, "_LOOK", 0.4)
 
 
 @pytest.fixture

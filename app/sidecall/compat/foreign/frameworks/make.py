@@ -15,7 +15,7 @@ from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.overload import read_http_exception
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
-from sidecall.kernel.schema.by_json_schema import make_json_args_schema, read_json_schema
+from sidecall.kernel.schema.json_args_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.references import inline_root
 from sidecall.kernel.schema.signature import find_source
 

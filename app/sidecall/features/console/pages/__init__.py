@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from sidecall.features.console.visits import Show
-from sidecall.kernel.core.scopes import DECIDE, OPERATE
+from sidecall.kernel.core.scopes import CALL, DECIDE, OPERATE
 
 _MODULES = "sidecall.features.console.pages"
 
@@ -49,6 +49,7 @@ PAGES = (
     Page("health", "health:show_health", OPERATE, label="Health", key="h"),
     Page("audit", "operation:list_audit", OPERATE, label="Audit", key="u"),
     Page("mcp-servers", "operation:list_mcp_servers", OPERATE, label="MCP", key="m"),
+    Page("accounts", "accounts:show_accounts", CALL, label="Accounts", key="o"),
     Page("session", "session:show_session", label="Session", key="s"),
 )
 _PART = re.compile(r"\{(\w+)\}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.visits import View, Visit
 from sidecall.kernel.core.scopes import DECIDE
 from sidecall.kernel.ports.approvals.approval import ApprovalStatus

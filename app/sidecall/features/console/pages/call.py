@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from uuid import UUID
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.markdown import write_markdown
 from sidecall.features.console.pages.approvals import link_trace
 from sidecall.features.console.pages.calls import SIGNS, STATES

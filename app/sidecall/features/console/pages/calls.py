@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.visits import View, Visit
 from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.ports.call_entry import CallStatus

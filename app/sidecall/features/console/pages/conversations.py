@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.pages.approvals import STATES as APPROVAL_STATES
 from sidecall.features.console.pages.calls import SIGNS, STATES
 from sidecall.features.console.visits import View, Visit

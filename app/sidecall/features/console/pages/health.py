@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.charts import Chart, Point, draw_bars, draw_line
 from sidecall.features.console.visits import View, Visit
 

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from sidecall.features.audit.stores import AuditAction
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.visits import View, Visit
 
 _FILTERS = ("action", "by", "since", "until")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sidecall.features.console.asking import ApiFailure
+from sidecall.features.console.api_client import ApiFailure
 from sidecall.features.console.render import show_json
 from sidecall.features.console.visits import View, Visit
 from sidecall.kernel.core.scopes import CALL
@@ -105,6 +105,8 @@ async def show_tool(visit: Visit) -> View:
         "definition": text,
         "tokens": len(text.replace(" ", "").replace("\n", "")) // _PER_TOKEN,
         "calls": None if isinstance(calls, ApiFailure) else calls.data,
+        "needs_more": any(it["required"] and it.get("from") in ("state", "context") for it in tool["injected"]),
+        "may_keep": visit.request.app.state.parts.secrets.takes_secrets,
         "may_call": visit.reader.may(CALL) and not tool["hosted"],
         "told": _tell_script(visit, tool),
     }

@@ -10,6 +10,7 @@ const known = new Set([...document.querySelectorAll("[data-row]")].map((row) => 
 const told = new Set(known);
 const fresh = document.getElementById("fresh");
 const tell = document.getElementById("tell");
+const several = document.getElementById("several");
 const query = new URLSearchParams(location.search);
 const isAll = ["tool", "requested_by", "conversation", "trace_id", "request_id"].every((name) => !query.get(name));
 query.set("status", "pending");
@@ -64,3 +65,7 @@ tell.addEventListener("click", async () => {
   showTell();
 });
 showTell();
+if (several !== null) {
+  several.hidden = false;
+  several.addEventListener("click", async () => (await import("./rejecting.js")).chooseSeveral(several));
+}

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.kernel.concurrency.turns import key_of
+from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.tool import CompiledTool
@@ -16,11 +16,11 @@ from sidecall.kernel.executors.process.child import COST, Child, Listen, Process
 from sidecall.kernel.executors.process.failures import raise_failure
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.fork_server_process import Launch, launch_plainly
-from sidecall.kernel.executors.process.home import find_obstacle, home_of, is_replaced, refuse
 from sidecall.kernel.executors.process.output import read_output
 from sidecall.kernel.executors.process.pool import ProcessPool
-from sidecall.kernel.executors.process.questions import reply_to
 from sidecall.kernel.executors.process.request import bounds_of, write_request
+from sidecall.kernel.executors.process.server_requests import reply_to
+from sidecall.kernel.executors.process.tool_location import find_obstacle, home_of, is_replaced, refuse
 
 # How many new processes a call is handed to, if all that were there die before they take it.
 _NEW_ONES = 3

@@ -13,13 +13,15 @@ from sidecall.kernel.core.errors import (
     ToolOutputError,
 )
 from sidecall.kernel.core.log_text import MOST, format_error, join_traceback
-from sidecall.kernel.core.overload import read_http_exception, read_store_unavailable
+from sidecall.kernel.core.overload import CallRefused, read_http_exception, read_refusal, read_store_unavailable
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 
 # The kind of a tool's wish that a person decides.
 _APPROVAL = "approval_required"
+# That of a call which what runs it has no room for.
+_NO_ROOM = "overloaded"
 # That of a token which its provider refuses.
 _REFUSED = "user_token_refused"
 
@@ -64,6 +66,9 @@ def _write_known(error: BaseException) -> dict[str, Any] | None:
         return {"kind": _APPROVAL, **_write_question(error)}
     if isinstance(error, UserTokenRefused):
         return {"kind": _REFUSED, "provider": error.provider}
+    refusal = read_refusal(error)
+    if refusal is not None:
+        return {"kind": _NO_ROOM, "message": refusal.message, "retry_after": refusal.retry_after}
     return None
 
 
@@ -96,6 +101,7 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
         ToolFailure: The model is told.
         ApprovalRequired: The tool wants a person to decide.
         UserTokenRefused: A person has to sign in again.
+        CallRefused: There is no room for the call.
         ToolCrashed: The tool raised anything else.
     """
     read = _READERS.get(answer["kind"])
@@ -172,5 +178,6 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
         answer["message"], preview=answer["preview"], payload=answer["payload"], state=answer["state"]
     ),
     _REFUSED: lambda answer: UserTokenRefused(answer["provider"]),
+    _NO_ROOM: lambda answer: CallRefused(answer["message"], retry_after=int(answer["retry_after"])),
     "crash": _read_crash,
 }

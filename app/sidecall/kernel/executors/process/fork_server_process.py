@@ -18,9 +18,9 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.process.child import describe_end
 from sidecall.kernel.executors.process.descendants import kill_marked, new_mark
+from sidecall.kernel.executors.process.fork_server_watch import ForkServerWatch, StartedProcess, await_end
 from sidecall.kernel.executors.process.orders import FORK, KILL, ORDER
 from sidecall.kernel.executors.process.output import PrintedLines
-from sidecall.kernel.executors.process.watching import ForkServerWatch, StartedProcess, await_end
 
 logger = logging.getLogger("sidecall")
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
-from sidecall.kernel.concurrency.turns import CallerKey, Turns
+from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import Release
 from sidecall.kernel.executors.process.child import Child, HearCost

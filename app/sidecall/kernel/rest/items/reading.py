@@ -23,7 +23,7 @@ from sidecall.kernel.rest.items.calls import (
     ShellCall,
     ToolSearchCall,
 )
-from sidecall.kernel.rest.received import DialectName, ReceivedCall, choose_call_id, explain_unfit
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
 
 # The item type of a step of Gemini's, whose own type is that of OpenAI's functions.
 STEP = "step"

@@ -10,7 +10,7 @@ from sidecall.kernel.core.native_items import APPROVAL, CUT_OFF, DECISION, PART
 from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.received import ReceivedCall
+from sidecall.kernel.rest.parsed_call import ReceivedCall
 from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 
 _KINDS: Mapping[str, NativeKind] = {

@@ -19,7 +19,7 @@ from sidecall.kernel.core.native_items import (
     fold_line,
 )
 from sidecall.kernel.rest.items.reading import STEP
-from sidecall.kernel.rest.received import DialectName
+from sidecall.kernel.rest.parsed_call import DialectName
 from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]

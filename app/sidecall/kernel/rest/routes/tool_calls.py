@@ -36,6 +36,7 @@ from sidecall.kernel.rest.examples import ANSWERS, BATCH, CALLS
 from sidecall.kernel.rest.items.answers import CallBody
 from sidecall.kernel.rest.message_calls import drop_talk, find_said_calls
 from sidecall.kernel.rest.openapi import array_of, one_of
+from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.parts import Parts, PartsDep
 from sidecall.kernel.rest.plain_calls import (
     read_other_call,
@@ -44,7 +45,6 @@ from sidecall.kernel.rest.plain_calls import (
     read_plain_item,
     write_answer,
 )
-from sidecall.kernel.rest.received import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.kernel.rest.served_examples import name_served, naming_served
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage

@@ -35,7 +35,7 @@ from sidecall.kernel.rest.tool_selection import (
 )
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
-from sidecall.kernel.schema.injected import InjectedParameter, describe_injected
+from sidecall.kernel.schema.injected_parameters import InjectedParameter, describe_injected
 from sidecall.kernel.schema.lint import lint_tool
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)

@@ -11,7 +11,7 @@ from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.kernel.schema.choices import is_costly, leads_back
-from sidecall.kernel.schema.judge_json import compile_validator
+from sidecall.kernel.schema.json_schema_validator import compile_validator
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"

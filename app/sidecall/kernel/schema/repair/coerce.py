@@ -22,11 +22,11 @@ _MOST_ROUNDS = 6
 
 @dataclass(slots=True)
 class Reading:
-    """A judge's result.
+    """A validator's result.
 
-    `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the judge's own
+    `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the validator's own
     errors of values, `sites` their places, once located, and `places` these by the identity of the errors. `strays` are
-    the unknown names, and `unknown` the judge's own locations of these.
+    the unknown names, and `unknown` the validator's own locations of these.
     """
 
     values: Any = None
@@ -39,7 +39,7 @@ class Reading:
     unknown: Sequence[Path] = ()
 
 
-class Judge(Protocol):
+class ArgumentsValidator(Protocol):
     """Validates arguments."""
 
     @property
@@ -50,10 +50,10 @@ class Judge(Protocol):
     def kept_from(self) -> int | None:
         """The minimum path length at which unknown names are kept; None if all are dropped."""
 
-    def judge(self, data: Mapping[str, Any]) -> Reading:
+    def validate(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
 
-    def judge_known(self, data: Mapping[str, Any]) -> Reading:
+    def validate_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
 
     def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
@@ -63,21 +63,26 @@ class Judge(Protocol):
         """List the possible paths of unknown names."""
 
     def find_fault(self, data: Mapping[str, Any]) -> Any:
-        """Return the judge's own error for arguments, for handlers of such errors."""
+        """Return the validator's own error for arguments, for handlers of such errors."""
 
     def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
         """Make the error entries, without those of unknown names."""
 
 
 def mend(
-    judge: Judge, given: Mapping[str, Any], first: Reading, repaired: list[str], ignored: list[str], guards: int
+    validator: ArgumentsValidator,
+    given: Mapping[str, Any],
+    first: Reading,
+    repaired: list[str],
+    ignored: list[str],
+    guards: int,
 ) -> Any:
     """Repair arguments that did not fit at first, and return their values.
 
     Args:
-        judge: Validates the arguments.
+        validator: Validates the arguments.
         given: The arguments.
-        first: The judge's result for them.
+        first: The validator's result for them.
         repaired: The list to which each repair is added.
         ignored: The list to which each dropped argument is added.
         guards: How long the path of a name without a place may be that is refused, rather than dropped, where it may
@@ -86,14 +91,14 @@ def mend(
     Raises:
         InvalidArguments: They still do not fit, or one of them has nearly the name of a parameter.
     """
-    wrapped = find_wrapped(given, judge.root)
+    wrapped = find_wrapped(given, validator.root)
     if wrapped is not None:
         where, inner = wrapped
-        held = _Attempt(judge, inner, guards)
-        if held.run(judge.judge(inner)):
+        held = _Attempt(validator, inner, guards)
+        if held.run(validator.validate(inner)):
             repaired.append(f"arguments: taken out of a wrapper, {format_path(where)}")
         return held.finish(repaired, ignored, where)
-    attempt = _Attempt(judge, given, guards)
+    attempt = _Attempt(validator, given, guards)
     attempt.run(first)
     return attempt.finish(repaired, ignored)
 
@@ -101,8 +106,8 @@ def mend(
 class _Attempt:
     """One attempt: arguments, repaired until they fit or nothing more can be done."""
 
-    def __init__(self, judge: Judge, given: Mapping[str, Any], guards: int) -> None:
-        self._judge = judge
+    def __init__(self, validator: ArgumentsValidator, given: Mapping[str, Any], guards: int) -> None:
+        self._validator = validator
         self._guards = guards
         self._given = given
         self._data: Any = given
@@ -118,28 +123,28 @@ class _Attempt:
             if mended is self._data:
                 break
             self._data = mended
-            reading = self._judge.judge(mended)
-        if not reading.fits and not self._notes.errors and not self._judge.list_sites(reading, self._data):
+            reading = self._validator.validate(mended)
+        if not reading.fits and not self._notes.errors and not self._validator.list_sites(reading, self._data):
             reading = self._drop_extras(reading)
         self._verdict = reading
         return reading.fits and not self._notes.errors
 
     def _mend(self, reading: Reading) -> Any:
-        data, notes, root = self._data, self._notes, self._judge.root
+        data, notes, root = self._data, self._notes, self._validator.root
         unknown_keys = [it for it in reading.unknown_keys if it.path not in notes.kept]
         if unknown_keys and not (len(unknown_keys) > MOST_STRAYS and notes.errors):
-            settled = settle(data, unknown_keys, root, notes, kept_from=self._judge.kept_from, guards=self._guards)
+            settled = settle(data, unknown_keys, root, notes, kept_from=self._validator.kept_from, guards=self._guards)
             if settled is not data:  # Which names stand where says what is wrong with values.
                 return settled
-        for site in self._judge.list_sites(reading, data):
+        for site in self._validator.list_sites(reading, data):
             data = mend_value(data, site, root, notes)
         return data
 
     def _drop_extras(self, reading: Reading) -> Reading:
         """Remove unknown names that cannot be attributed to one object, such as those of a union."""
-        known = self._judge.judge_known(self._data)
+        known = self._validator.validate_known(self._data)
         if known.fits:
-            extras = self._judge.list_extras(reading, self._data)
+            extras = self._validator.list_extras(reading, self._data)
             dropped = [path for path in extras if path not in self._notes.kept and _is_in(self._data, path)]
             self._notes.ignored += [format_path(path) for path in dropped]
         return known
@@ -161,10 +166,10 @@ class _Attempt:
         if where:
             for error in errors:
                 error["loc"] = [*where, *error["loc"]]
-        raise InvalidArguments(errors, partial(self._judge.find_fault, self._given)) from None
+        raise InvalidArguments(errors, partial(self._validator.find_fault, self._given)) from None
 
     def _explain(self) -> list[FieldError]:
-        entries = self._judge.explain(self._verdict, self._data)
+        entries = self._validator.explain(self._verdict, self._data)
         if nulls := self._notes.nulls:
             # A null is to blame for being null, not for being left out.
             entries = [nulls.get(tuple(it["loc"]), it) if it["type"] == "missing" else it for it in entries]

@@ -4,7 +4,7 @@ import socket
 from typing import Any
 
 from sidecall.kernel.executors.process.child import Frames
-from sidecall.kernel.executors.process.home import home_of
+from sidecall.kernel.executors.process.tool_location import home_of
 from tests.kernel.executors.process import process_tools
 
 

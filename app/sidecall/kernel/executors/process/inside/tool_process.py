@@ -29,8 +29,14 @@ from sidecall.kernel.executors.process.descendants import end_copy_of
 from sidecall.kernel.executors.process.failures import write_failure
 from sidecall.kernel.executors.process.finder import Finder, Home
 from sidecall.kernel.executors.process.output import ResultBounds, write_output
-from sidecall.kernel.executors.process.questions import decode_body, decode_item, encode_body, encode_value, read_reply
 from sidecall.kernel.executors.process.request import read_request
+from sidecall.kernel.executors.process.server_requests import (
+    decode_body,
+    decode_item,
+    encode_body,
+    encode_value,
+    read_reply,
+)
 from sidecall.kernel.executors.results import complete, drain
 from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
