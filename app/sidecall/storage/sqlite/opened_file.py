@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,11 +49,12 @@ class OpenedFile:
             is_locked: Whether no other process may have it under any name.
             known: Which file it has to be, where another process of the server has opened it before.
         """
-        self._path = path
+        self._path = None if path is None else os.fspath(path)  # Of a Path each look would make a text anew.
         self._is_locked = is_locked
         self._known = known
         self._beside = () if path is None else (f"{path}-wal", f"{path}-shm")
         self._descriptor: int | None = None
+        self._start = b""  # Its first bytes, which say what stands in `_head`.
         self._head: _Head | None = None
         self._size = 0
         self.identity: FileIdentity | None = None
@@ -97,7 +99,8 @@ class OpenedFile:
     def take(self) -> None:
         """Note what it is like, now that connections have opened it, too."""
         self.identity = self._identify()
-        self._head, self._size = self._read_head(), 0
+        self._start = self._read_start()
+        self._head, self._size = _read_head(self._start), 0
 
     def close(self) -> None:
         """Let go of the file, to which no connection leads any more."""
@@ -131,10 +134,14 @@ class OpenedFile:
         status = _look_at(self._path)
         if status is None or _know(status) != self.identity[0]:
             raise FileChanged(DELETED)
-        head = self._read_head()
+        start = self._read_start()
+        if start == self._start and status.st_size >= self._size:  # As nearly always.
+            self._size = status.st_size
+            return
+        head = _read_head(start)
         if head is None or not head.may_follow(self._head) or self._is_cut_off(status.st_size, head):
             raise FileChanged(OVERWRITTEN)
-        self._head, self._size = head, status.st_size
+        self._start, self._head, self._size = start, head, status.st_size
 
     def _is_cut_off(self, size: int, head: _Head) -> bool:
         """Return whether it is shorter than it was, and not by VACUUM of another program, which the head tells of."""
@@ -159,21 +166,26 @@ class OpenedFile:
     def _identify(self) -> FileIdentity:
         return _identify(self._path), *map(_identify, self._beside)
 
-    def _read_head(self) -> _Head | None:
-        """Return what the file says at its beginning, None where it is not SQLite's."""
+    def _read_start(self) -> bytes:
         if self._descriptor is None:
-            return None
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        head = os.read(self._descriptor, _HEAD)
-        if len(head) < _HEAD or not head.startswith(_FORMAT):
-            return None
-        page = int.from_bytes(head[16:18]) * (1 if head[16] else 65536)
-        return _Head(
-            form=head[16:20],
-            program=int.from_bytes(head[68:72]),
-            changes=int.from_bytes(head[24:28]),
-            size=page * int.from_bytes(head[28:32]),
-        )
+            return b""
+        if sys.platform == "win32":
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+            return os.read(self._descriptor, _HEAD)
+        return os.pread(self._descriptor, _HEAD, 0)
+
+
+def _read_head(start: bytes) -> _Head | None:
+    """Return what a file says at its beginning, None where it is not SQLite's."""
+    if len(start) < _HEAD or not start.startswith(_FORMAT):
+        return None
+    page = int.from_bytes(start[16:18]) * (1 if start[16] else 65536)
+    return _Head(
+        form=start[16:20],
+        program=int.from_bytes(start[68:72]),
+        changes=int.from_bytes(start[24:28]),
+        size=page * int.from_bytes(start[28:32]),
+    )
 
 
 def read_id(text: str) -> FileId | None:
