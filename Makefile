@@ -13,7 +13,7 @@ help:
 	@echo "make coverage  run every test, and report which branches none of them takes"
 	@echo "make test-newest  run the fast part of them on the newest supported Python of this machine"
 	@echo "make check     lint, types, layers, OpenAPI drift"
-	@echo "make check-features  start a server without each feature that may be off; ARGS=--suites runs tests without it, too, --record records it"
+	@echo "make check-features  start a server without each feature that may be off; ARGS=--suites runs some tests without it, too, --record records it"
 	@echo "make check-kernel  run the kernel's own tests where there is nothing but the kernel; ARGS=PATHS chooses some"
 	@echo "make format    format the code"
 	@echo "make openapi   write openapi/openapi.json"

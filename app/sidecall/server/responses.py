@@ -214,11 +214,12 @@ class Cycle(RequestResponseCycle, DirectResponse):
         ):
             return False
         more = b""  # The answer's own headers; few answers have any.
-        for name, value in reply.headers.items():
-            line = _write_line(name, value)
-            if line is None:
-                return False
-            more += line
+        if reply.headers:
+            for name, value in reply.headers.items():
+                line = _write_line(name, value)
+                if line is None:
+                    return False
+                more += line
         self.response_started = self.response_complete = True
         head = _write_beginning(*self.default_headers)
         parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)

@@ -285,3 +285,15 @@ async def test_health_says_what_there_is_not(make_client: MakeClient, settings: 
     assert text in page
     assert "1 call of fail failed in the last minutes: tool error." in page
     assert (await client.get("/console/tools/fail")).status_code == 200
+
+
+async def test_an_approval_that_has_expired_has_a_page(make_client: MakeClient) -> None:
+    """As a link in a chat may lead there late; it says so, and nothing can be decided."""
+    client = await make_client(*TOOLS, approval_ttl=1e-9)
+    call = {"name": "refund", "args": {"customer": "ann", "cents": 1}}
+    asked = (await client.post("/tool_calls", json=call)).json()["id"]
+
+    page = await client.get(f"/console/approvals/{asked}")
+
+    assert (page.status_code, "<h1>Expired:" in page.text, 'id="approve"' in page.text) == (200, True, False)
+    assert f'href="../console/approvals/{asked}"' in (await client.get("/console/approvals?status=expired")).text

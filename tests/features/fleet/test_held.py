@@ -30,6 +30,8 @@ def test_a_call_that_has_begun_is_not_refused_after_its_end(is_begun: bool, is_s
     held = _hold(calls, 1, is_begun=is_begun)
     assert not calls.refuse("server", 1)
     calls.remove(held)
+    assert not calls.has_ended("server", 2)
+    assert calls.has_ended("server", 1) is is_begun
     assert calls.refuse("server", 1) is is_sure
 
 

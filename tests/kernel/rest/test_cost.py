@@ -126,7 +126,7 @@ _SELF_CONTAINED = (
 
 @pytest.mark.parametrize(
     ("meta", "headers", "counted"),
-    [pytest.param(_MODERN, _SELF_CONTAINED, 102, id="2026-07-28"), pytest.param({}, _EARLIER, 101, id="2025-11-25")],
+    [pytest.param(_MODERN, _SELF_CONTAINED, 99, id="2026-07-28"), pytest.param({}, _EARLIER, 98, id="2025-11-25")],
 )
 async def test_a_call_over_mcp_costs_no_more_than_it_did(
     meta: dict[str, Any], headers: tuple[tuple[str, str], ...], counted: int

@@ -1,6 +1,6 @@
 """Results and events of tools at the bounds of answers."""
 
-from trials.hostile.holding.case import STREAM, Case, ask_over_mcp, call, get, send
+from trials.hostile.holding.case import STREAM, Case, ask_over_mcp, call, get, send, send_batch
 
 
 def _write(dialect: str, name: str, args: object) -> object:
@@ -29,6 +29,7 @@ CASES = [
     Case("many values", "200,000", call("list_here", {"count": 200_000})),
     Case("the same over MCP", "200,000", ask_over_mcp("tools/call", name="list_here", arguments={"count": 200_000})),
     Case("the same as a plain result", "200,000", send({"count": 200_000}, "/tools/list_here/call")),
+    Case("the same in a batch", "128 of 20,000", send_batch([{"name": "list_here", "args": {"count": 20_000}}] * 128)),
     Case("numbers that are none", "200,000", call("list_nans", {"count": 200_000})),
     Case("values that do not fit the result's type", "200,000", call("list_wrongly", {"count": 200_000})),
     Case("blocks", "50,000", call("list_blocks", {"count": 50_000})),

@@ -13,6 +13,7 @@ from trials.hostile.holding.case import (
     call_for_openai,
     nest,
     send,
+    send_batch,
     send_form,
 )
 
@@ -28,6 +29,12 @@ _LIKE_PYTHON = "{'numbers': [" + "1, " * 16_000 + "None]}"
 _PINGS = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in range(10_000)]
 _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 _ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+_LIKE_PYTHON_CALL = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "echo", "arguments": "{'value': [" + "{'a': None, 'b': True}, " * 1_300 + "]}"},
+}
 
 
 def _message(calls: int) -> Any:
@@ -100,6 +107,7 @@ _UNFIT = [
     Case("arguments in a fence", "49,000 of them", call_for_openai("add_all", _FENCED)),
     Case("arguments as Python writes them", "16,000 of them", call_for_openai("add_all", _LIKE_PYTHON)),
     Case("the same, in 4 MiB", "4 MiB", call_for_openai("add_all", "{'numbers': [" + "1, " * 1_390_000 + "None]}")),
+    Case("the same in a batch", "128 calls of 31 KB", send_batch([_LIKE_PYTHON_CALL] * 128)),
     Case("arguments that are not JSON", "4 MiB", call_for_openai("echo", '{"value": "' + "\\'" * 1_000_000)),
     Case("text within text", "4 MiB", call("add_all", {"numbers": "[" * 199 + " " * 4_000_000})),
     Case("quotation marks in text", "4 MiB", call("add_all", {"numbers": "[" + "'" * 4_000_000})),

@@ -78,3 +78,8 @@ def after(*steps: Ask) -> Ask:
         return last
 
     return ask
+
+
+def send_batch(calls: list[Any]) -> Ask:
+    """Send calls of any dialect at once."""
+    return send(calls, "/tool_calls/batch")

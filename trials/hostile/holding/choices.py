@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from trials.hostile.holding.case import Case, Client, ask_over_mcp, call, call_for_openai, send
+from trials.hostile.holding.case import Case, Client, ask_over_mcp, call, call_for_openai, send, send_batch
 
 _WRONG = [{"kind": "none", "legs": it} for it in range(16_000)]
 _LATE = [{"kind": "heron", "legs": 2}] * 8_000 + _WRONG[:8_000]
@@ -19,10 +19,13 @@ def _batch(name: str, argument: str, value: Any) -> Any:
     """Share the values among 128 calls."""
     size = len(value) // 128
     parts = [value[it * size : (it + 1) * size] for it in range(128)]
-    return send(
-        [{"name": name, "args": {argument: it}, "id": f"call_{place}"} for place, it in enumerate(parts)],
-        "/tool_calls/batch",
-    )
+    return send_batch([{"name": name, "args": {argument: it}, "id": f"call_{place}"} for place, it in enumerate(parts)])
+
+
+def _batch_names(name: str, argument: str) -> Any:
+    """Send 380 names with each of 128 calls."""
+    args = {argument: dict.fromkeys(_WORDS[:380], 1)}
+    return send_batch([{"name": name, "args": args, "id": f"call_{it}"} for it in range(128)])
 
 
 def _edit(values: Any) -> Any:
@@ -92,6 +95,7 @@ _SCHEMAS = [
     Case("whole numbers with a point", "16,000", call("fit", {"one_of": _WHOLE})),
     Case("texts that match nothing", "49,000", call("fit", {"all_of": _WORDS})),
     Case("names that a schema refuses", "49,000", call("fit", {"closed": dict.fromkeys(_WORDS, 1)})),
+    Case("the same in a batch", "128 calls", _batch_names("fit", "closed")),
     Case("names of another form", "49,000", call("fit", {"keys": dict.fromkeys(_WORDS, 1)})),
     Case("the same as OpenAI's arguments", "4 MB", call_for_openai("fit", '{"one_of": [' + "{}, " * 48_000 + "{}]}")),
 ]

@@ -1,6 +1,6 @@
 """Lists of tools, documents and states of the server, with 5,000 tools."""
 
-from trials.hostile.holding.case import Case, ask_over_mcp, call, get
+from trials.hostile.holding.case import Case, ask_over_mcp, call, get, send_batch
 
 _NAMES = "&".join(f"name=service_{number}_list_items" for number in range(900))
 _TAGS = "&".join(f"tag=tag_{number}" for number in range(2000))
@@ -23,6 +23,11 @@ CASES = [
     Case("GET /tools/search by a pattern", "200 characters", get(f"/tools/search?mode=regex&q={'(a|b)*' * 33}")),
     Case("GET /tools/{name} that there is not", "16,000 characters", get(f"/tools/{'service_list_' * 1230}")),
     Case("a call of a tool that there is not", "5,000 names", call("servce_17_lst_items", {})),
+    Case(
+        "the same in a batch",
+        "128 names",
+        send_batch([{"name": f"servce_{it}_lst_items", "args": {}} for it in range(128)]),
+    ),
     Case("the same, by a long name", "4 MB", call("service_list_items_" * 220_000, {})),
     Case("tools/list over MCP", "a page of 250", ask_over_mcp("tools/list")),
     Case("tools/list over MCP, with a wrong cursor", "4 MB", ask_over_mcp("tools/list", cursor="x" * 4_100_000)),

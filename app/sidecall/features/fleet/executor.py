@@ -200,7 +200,8 @@ class FleetExecutor:
         while True:
             await self._find_worker(call, stop)
             self._grant(call)
-            answer = await call.wait_for_answer()
+            assert call.outcome is not None
+            answer = await call.outcome
             if answer is not None:
                 self.roster.find(call.worker).note_answer()
                 self._lines.move()
@@ -259,28 +260,21 @@ class FleetExecutor:
 
     def _refuse(self, call: RemoteCall) -> None:
         refuse_to_repeat(call)
-        tool, queue, seconds = call.invocation.tool.name, call.queue, self._bounds.queue_timeout
         if not self._bus.is_up:
             raise NoWorker("The bus of the fleet went away before a worker took the call; the call has not begun.")
-        if self.roster.find_pool(call.invocation.tool) is not None:
-            gone = f" It had begun on {', '.join(call.names)}, which ended." if call.names else ""
-            raise NoWorker(
-                f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.{gone}"
-            )
-        others = {it.queue for it in self.roster.workers.values()}
-        why = "has this tool as it is here" if queue in others else "is there"
-        raise NoWorker(f"{tool} runs on workers of the queue {queue!r}, and none {why} (waited {seconds:g} s).")
+        raise NoWorker(self.roster.explain_wait(call.invocation.tool, self._bounds.queue_timeout, call.names))
 
     def _leave(self, call: RemoteCall) -> None:
         """End a call that is no longer awaited; the tool keeps its place until its code runs no more."""
         if call.worker is None:
             return
-        if call.is_granted:
+        if call.is_granted and not call.is_answered:
             call.release = call.invocation.abandon()
             self._calls.leave(call)
         else:
             self._free(call)
-        self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
+        if not call.is_answered:
+            self._say(call.worker, "cancel" if call.is_granted else "gone", call.invocation.id, call.number)
 
     def _end(self, call: RemoteCall) -> None:
         self._calls.forget(call)
@@ -444,9 +438,13 @@ class FleetExecutor:
 
     def _on_event(self, sender: str, said: Message) -> None:
         call = self._find(sender, said)
-        if call is None or call.release is not None:
+        if call is None:
             return
         call.misses, call.is_heard = 0, True
+        if call.release is not None:
+            if said.kind == "answer":  # Its worker was done before it heard that nobody waits.
+                self._end(call)
+            return
         if said.kind == "answer" and not call.is_reading:
             call.settle(said.content["answer"])
             return

@@ -62,6 +62,10 @@ class Calls:
         self._note_past(key, has_begun=False)
         return True
 
+    def has_ended(self, server: str, number: int) -> bool:
+        """Return whether an attempt has begun here and is over, as far as that is known."""
+        return self._past.get((server, number), False)
+
     def may_begin(self, server: str, number: int) -> bool:
         """Return whether an attempt was neither begun here before nor refused, as far as that is known."""
         return (server, number) not in self._past and number > self._forgotten.get(server, -1)

@@ -63,25 +63,25 @@ class RemoteCall:
     is_reading: bool = False
     # Of all calls here; those that wait are counted, since each new call asks how many.
     all: "RemoteCalls | None" = None
-    # What happens next: a claim, then an answer.
+    # What happens next: a claim; then what becomes the answer of the worker, or None once the worker is lost.
     _claimed: asyncio.Future[bool] | None = None
-    _outcome: asyncio.Future[Answer | None] | None = None
+    outcome: asyncio.Future[Answer | None] | None = None
 
     @property
     def queue(self) -> str:
         """The queue of its tool."""
         return self.invocation.tool.options.queue or ""
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether the answer of its worker is there, though perhaps not taken yet."""
+        return self.outcome is not None and self.outcome.done() and not self.outcome.cancelled()
+
     def wait_for_claim(self, number: int, pool: str) -> "asyncio.Future[bool]":
         """Begin to wait until a worker claims the ticket of this number."""
         self.number, self.pool = number, pool
         self._claimed = asyncio.get_running_loop().create_future()
         return self._claimed
-
-    def wait_for_answer(self) -> "asyncio.Future[Answer | None]":
-        """Return what becomes the answer of the worker, or None once the worker is lost."""
-        assert self._outcome is not None
-        return self._outcome
 
     def claim(self, worker: str, name: str, number: int) -> bool:
         """Give the call to a worker; return False if its ticket does not count any more."""
@@ -97,7 +97,7 @@ class RemoteCall:
         self._move_to(worker)
         self.names.append(name)
         self.invocation.waited += time.monotonic() - self.began
-        self._outcome = asyncio.get_running_loop().create_future()
+        self.outcome = asyncio.get_running_loop().create_future()
 
     def is_of(self, worker: str, number: int) -> bool:
         """Return whether a worker speaks of the attempt that counts."""
@@ -130,8 +130,8 @@ class RemoteCall:
 
     def settle(self, answer: Answer | None) -> None:
         """Note the answer."""
-        if self._outcome is not None and not self._outcome.done():
-            self._outcome.set_result(answer)
+        if self.outcome is not None and not self.outcome.done():
+            self.outcome.set_result(answer)
 
     def add_event(self, kind: str, content: Mapping[str, Any]) -> None:
         """Add what the tool has said, in its order."""

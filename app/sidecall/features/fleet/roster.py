@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -167,6 +167,16 @@ class Roster:
         finally:
             timer.cancel()
             self._waiting.discard(future)
+
+    def explain_wait(self, tool: CompiledTool, seconds: float, names: Sequence[str]) -> str:
+        """Say why a call has found no worker in so many seconds, and where it had begun."""
+        queue = tool.options.queue or ""
+        if self.find_pool(tool) is not None:
+            gone = f" It had begun on {', '.join(names)}, which ended." if names else ""
+            return f"All workers of the queue {queue!r} are busy: none took the call within {seconds:g} s.{gone}"
+        others = {it.queue for it in self.workers.values()}
+        why = "has this tool as it is here" if queue in others else "is there"
+        return f"{tool.name} runs on workers of the queue {queue!r}, and none {why} (waited {seconds:g} s)."
 
     def _list_fitting(self, tool: CompiledTool) -> list[str]:
         fitting = self._fitting.get(id(tool))

@@ -203,8 +203,8 @@ class Worker:
         if ticket is None:
             return
         is_full = self._busy >= self.plan.slots
-        if ticket.metadata.num_pending or is_full:
-            self._backlog_until = time.monotonic() + _BACKLOG
+        waits = is_full or bool(ticket.metadata.num_pending)
+        self._backlog_until = time.monotonic() + _BACKLOG if waits else 0.0
         if self.is_draining or is_full:
             await _settle(ticket.nak())
             return
@@ -377,6 +377,8 @@ class Worker:
         held = self._find(sender, said)
         if held is not None:
             self._cancel(held)
+        elif self._calls.has_ended(sender, said.content["n"]):  # What its server may not have heard.
+            self._tell(sender, "end", said.subject, {"n": said.content["n"]})
 
     def _cancel(self, held: Held) -> None:
         self._there.call(_cancel_there, held)
@@ -429,8 +431,9 @@ class BusThread:
 
 
 def _cancel_there(held: Held) -> None:
-    if held.run is not None:
-        held.run.cancel()
+    run = held.run  # The other thread may forget it at any time.
+    if run is not None:
+        run.cancel()
 
 
 async def _settle(said: Coroutine[Any, Any, Any]) -> None:

@@ -90,13 +90,13 @@ def begin_call(parts: McpParts, message: RpcMessage, exchange: Exchange) -> byte
         came = parts.begin(request, tool)
     except BaseException as error:
         return _go_on(parts, message, exchange, None, _fail(error))
-    if not isinstance(came, ToolMessage) or not _is_short(came, message.meta):
+    value = find_value(came) if isinstance(came, ToolMessage) else ABSENT
+    if not isinstance(came, ToolMessage) or not _is_short(came, value, message.meta):
         return _go_on(parts, message, exchange, tool, came)
     if parts.results.shares:
         parts.results.release(exchange.holder)
-    value = find_value(came)
     result = _make_result(tool, came, value, None)
-    return dump_plain(result) if value is ABSENT else to_json(result)
+    return dump_plain(result) if value is ABSENT or type(value) is str else to_json(result)
 
 
 async def _fail(error: BaseException) -> ToolMessage:
@@ -221,7 +221,7 @@ _SHORT = 64 * 1024
 _SINGLE = frozenset((int, float, bool, type(None)))
 
 
-def _is_short(message: ToolMessage, asked: Mapping[str, Any]) -> bool:
+def _is_short(message: ToolMessage, value: Any, asked: Mapping[str, Any]) -> bool:
     """Return whether an answer is written at once: a short text, and a value that says no more."""
     said = message.__dict__  # At once, since a model looks far for each attribute.
     content = said["content"]
@@ -232,7 +232,6 @@ def _is_short(message: ToolMessage, asked: Mapping[str, Any]) -> bool:
         or "error" in said["response_metadata"]
     ):
         return False
-    value = find_value(message)
     return value is ABSENT or type(value) in _SINGLE or value is content
 
 
@@ -241,7 +240,7 @@ async def _write(parts: McpParts, tool: CompiledTool | None, message: ToolMessag
     if message.status == "error" and told.get("error", {}).get("kind") == "unknown_tool":
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
     more = asked if asks_for_more(asked) else None
-    if not _is_short(message, asked) and (is_bulky(message) or is_long(value)):
+    if not _is_short(message, value, asked) and (is_bulky(message) or is_long(value)):
         return await parts.results.make(partial(_make_result, tool, message, value, more))
     return to_json(_make_result(tool, message, value, more))
 

@@ -31,10 +31,9 @@ from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.http.context import DisconnectSweep, RequestContext, make_context
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
-from sidecall.kernel.http.plain_requests import receive_json, take_json
+from sidecall.kernel.http.plain_requests import answer_json
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 
@@ -69,13 +68,7 @@ class McpEndpoint:
         """Serve one request."""
         if scope["method"] != "POST":
             return self._serve_session(scope, receive, send)
-        try:
-            body = take_json(scope, receive, self._parts.bounds)
-        except RequestError as error:
-            return problems.refuse(scope, receive, send, error)
-        if body is None:
-            return self._receive(scope, receive, send)
-        return self._begin(body, _Channel(scope, receive, send))
+        return answer_json(scope, receive, send, self._parts.bounds, self._begin, _refuse_unread)
 
     async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve further requests of earlier revisions: listening for changes, and ending a session."""
@@ -114,30 +107,17 @@ class McpEndpoint:
             return self._parts.sessions.use(session)
         return self._parts.sessions.use(session, message.id, live.cancel)
 
-    async def _receive(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            body = await receive_json(scope, receive, self._parts.bounds)
-        except ClientDisconnect:
-            return
-        except RequestError as error:
-            await problems.refuse(scope, receive, send, error)
-            return
-        await self._begin(body, _Channel(scope, receive, send))
-
-    def _begin(self, body: bytes, way: _Channel) -> Awaitable[None]:
-        """Answer the message in a body at once, or return an awaitable for that."""
+    def _begin(self, sent: Any, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Answer a message at once, or return an awaitable for that."""
         message: RpcMessage | None = None
         session: Session | None = None
-        scope, receive, send = way
         try:
-            message = parse_message(parse_body(body))
+            message = parse_message(sent)
             _refuse_repeated(scope)
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
         except RpcError as error:
             return send_reply(_refuse(error, message), scope, send)
-        except MalformedJSON as error:
-            return send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
         if message.id is None:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
@@ -145,7 +125,7 @@ class McpEndpoint:
             return send_reply(_ACCEPTED, scope, send)
         if modern and message.method == "subscriptions/listen":
             return listen_to_changes(self._parts, message, scope, receive, send)
-        return self._begin_answer(message, modern, session, way)
+        return self._begin_answer(message, modern, session, _Channel(scope, receive, send))
 
     def _begin_answer(
         self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
@@ -241,6 +221,13 @@ class McpEndpoint:
         elif is_ours:
             await send_reply(_refuse(error, message, is_modern=modern), way.scope, way.send)
         return is_ours
+
+
+def _refuse_unread(error: RequestError, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    """Refuse a body that is no JSON in the words of JSON-RPC, and others as everywhere."""
+    if isinstance(error, MalformedJSON):
+        return send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
+    return problems.refuse(scope, receive, send, error)
 
 
 def _refuse_repeated(scope: Scope) -> None:

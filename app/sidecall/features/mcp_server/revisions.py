@@ -95,7 +95,8 @@ def parse_message(body: Any) -> RpcMessage:
 
 def write_result(call_id: Id | None, result: bytes) -> bytes:
     """Write the answer to a request; its result is already JSON."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(call_id), result)
+    written = b"%d" % call_id if type(call_id) is int else to_json(call_id)
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (written, result)
 
 
 def write_error(call_id: Id | None, error: RpcError) -> bytes:

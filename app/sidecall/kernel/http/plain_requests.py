@@ -1,14 +1,16 @@
 """Take requests with a JSON body in front of the framework: read the body, and build the context once."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope
+from starlette.types import Receive, Scope, Send
 
+from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.body import Bounds, is_plain, read_body, read_plain, read_rest
+from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
 from sidecall.kernel.http.context import (
     BareHeaders,
     DisconnectListener,
@@ -84,28 +86,38 @@ async def _receive_and_answer(
     return came if isinstance(came, Reply) else await came
 
 
-def take_json(scope: Scope, receive: Receive, bounds: Bounds) -> bytes | None:
-    """Return a plain JSON body that has arrived; None for one that has to be received.
-
-    Raises:
-        BodyTooLarge: It holds too many values.
-    """
-    if not is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-        return None
-    body = take_body(receive)
-    return None if body is None else bounds.hold(body)
+# Answers a request by its parsed body, or by the error why that cannot be read.
+WithJson = Callable[[Any, Scope, Receive, Send], Awaitable[None]]
 
 
-async def receive_json(scope: Scope, receive: Receive, bounds: Bounds) -> bytes:
-    """Receive a JSON body, past the framework where it is plain.
+def answer_json(
+    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
+) -> Awaitable[None]:
+    """Parse a JSON body and have it answered, at once if it has arrived; one that cannot be read is refused."""
+    body = take_body(receive) if is_plain(scope[HEADERS], len(scope["headers"]), bounds) else None
+    if body is None:
+        return _receive_json(scope, receive, send, bounds, answer, refuse)
+    try:
+        sent = parse_body(bounds.hold(body))
+    except RequestError as error:
+        return refuse(error, scope, receive, send)
+    return answer(sent, scope, receive, send)
 
-    Raises:
-        ClientDisconnect: The client hung up.
-        RequestError: It is not within its bounds, or not declared as JSON.
-    """
-    if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-        return await read_plain(receive, bounds)
-    return await read_body(Request(scope, receive), bounds)
+
+async def _receive_json(
+    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
+) -> None:
+    try:
+        if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
+            sent = parse_body(await read_plain(receive, bounds))
+        else:
+            sent = parse_body(await read_body(Request(scope, receive), bounds))
+    except ClientDisconnect:
+        return
+    except RequestError as error:
+        await refuse(error, scope, receive, send)
+        return
+    await answer(sent, scope, receive, send)
 
 
 def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:

@@ -74,6 +74,8 @@ def look_through(value: Any, fit: Fits) -> Look:
     Looked through is one level after the other and, since rows are alike, one column after the other: that takes a few
     functions in C rather than a few instructions of Python for each value. `fit` says whether these floats are plain.
     """
+    if type(value) in _CONTAINERS and _is_surely_large(value):
+        return "large"
     found = _Found(fit)
     level, columns, left = [value], 1, MOST_VALUES
     for _ in range(_DEEPEST):
@@ -90,6 +92,12 @@ def look_through(value: Any, fit: Fits) -> Look:
         level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
         columns = max(1, min(len((objects or lists or [()])[0]), _MOST_COLUMNS))
     return "other"
+
+
+def _is_surely_large(value: Any) -> bool:
+    """Return whether its members hold too many values, if all are like the first: to look at them would be in vain."""
+    first: Any = next(iter(value.values() if type(value) is dict else value), None)
+    return type(first) in _CONTAINERS and len(value) * (1 + len(first)) > MOST_VALUES
 
 
 def _estimate(items: list[Any]) -> int:

@@ -318,16 +318,17 @@ def _word(content: Content) -> str:
 
 
 def _make_metadata(invocation: Invocation) -> dict[str, Any]:
+    request, tool = invocation.request, invocation.tool
     said: dict[str, Any] = {
         # In whole microseconds; round() would take as long as all else that is made here.
         "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
-        "return_direct": invocation.tool.options.return_direct,
+        "return_direct": tool.options.return_direct,
         "ignored_args": invocation.ignored,
         "repaired": invocation.repaired,
     }
     if invocation.verdicts:
         said["guardrails"] = list(invocation.verdicts)
-    if invocation.attempts and invocation.tool.options.retry is not None:
+    if tool.options.retry is not None and invocation.attempts:
         said["attempts"] = invocation.attempts
     usage = find_usage(invocation)
     if usage is not None and usage.requests:
@@ -335,12 +336,11 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     cost = find_cost(invocation)
     if cost is not None:
         said["cost"] = cost
-    if invocation.request.rule is not None:
-        said["approval_rule"] = invocation.request.rule.describe()
-    decided = invocation.request.decided
+    if request.rule is not None:
+        said["approval_rule"] = request.rule.describe()
+    decided = request.decided
     if decided is not None and decided.asked_args is not None:
-        ran = invocation.request.call.args
-        said["approval"] = {"id": invocation.request.resumes, "decided_by": decided.by, "args": ran}
+        said["approval"] = {"id": request.resumes, "decided_by": decided.by, "args": request.call.args}
     if invocation.notes:
         said["notes"] = list(invocation.notes)
     return said
