@@ -62,7 +62,7 @@ def test_the_start_ends_with_what_to_write(tmp_path: Path, environment: dict[str
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how many may wait")
 def test_as_many_connections_may_wait_as_the_system_allows() -> None:
-    """Else those of a burst that find no place come a second later."""
+    """Those of a burst that find no place come a second later."""
     allowed = int(Path("/proc/sys/net/core/somaxconn").read_text())
 
     with listen(Settings(port=0), BACKLOG) as sock:

@@ -46,8 +46,8 @@ _MOST_TICKETS = 1_000_000
 _PENDING = 64 * 1024 * 1024
 # What a frame adds to its payload for the bus, beside the content.
 _BESIDE = 256
-# Messages of one letter that are read at once. Between, others have a turn, and what these have begun is sent: else as
-# many calls as come together wait for the last of them, and this process for the other one.
+# Messages of one letter that are read at once. Between, others have a turn, and what these have begun is sent.
+# Read whole, a letter makes its calls wait for the last of them, and this process wait for the other one.
 _AT_ONCE = 8
 
 # Called with the sender's id, and what it says.
@@ -270,7 +270,7 @@ class Bus:
 
     def _make_reader(self, place: str) -> Any:
         async def read(message: Msg) -> None:
-            if message.data:  # Else it only asks whether this process is there.
+            if message.data:  # An empty one only asks whether this process is there.
                 async with self._reading:
                     await self._read(place, message.data)
 

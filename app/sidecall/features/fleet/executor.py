@@ -212,7 +212,7 @@ class FleetExecutor:
             self.repeated += 1
 
     async def _find_worker(self, call: RemoteCall, stop: float) -> None:
-        """Give the call to a worker that has a free slot, or soon has; else put its ticket where one can take it.
+        """Give the call to a worker that has a free slot, or soon has; without one, put its ticket into the stream.
 
         Another ticket is put, again and again, until one has claimed it.
 

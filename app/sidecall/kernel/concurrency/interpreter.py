@@ -12,7 +12,7 @@ _TURN = 0.001
 _UNUSED, _THRESHOLD, _ARENAS = -1, -3, -8
 
 _LARGE = 256 * 1024
-# How much the end of the heap keeps, which the kernel would else take and fill with zeros for each large answer.
+# How much the end of the heap keeps. What is not kept, the kernel takes and fills with zeros for each large answer.
 _KEPT = 8 * 1024 * 1024
 
 
