@@ -277,7 +277,8 @@ async def _rules(make_client: MakeClient, **settings: Any) -> str:
 
 async def _old_approval(make_client: MakeClient) -> str:
     client = await make_client(ask, approval_ttl=1e-9)
-    return say(await client.get((await post(client, call("ask"))).headers["Location"]))
+    waiting = (await post(client, call("ask"))).headers["Location"]
+    return say(await client.post(waiting, json={"decision": "approve"}))
 
 
 async def _audit(make_client: MakeClient, **settings: Any) -> int:
