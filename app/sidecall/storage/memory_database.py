@@ -20,6 +20,7 @@ _EMPTY: Mapping[str, Sequence[Row]] = {
     "list_held_calls": [],
     "list_lost_calls": [],
     "list_own_calls": [],
+    "list_unwanted_calls": [],
     "list_due_callbacks": [],
 }
 

@@ -19,6 +19,7 @@ ASKED: dict[str, tuple[Any, ...]] = {
     "list_held_calls": (5,),
     "list_lost_calls": (1.0, "me"),
     "list_own_calls": ("me",),
+    "list_unwanted_calls": ("me",),
     "list_due_callbacks": (1.0, 5, 4),
 }
 
