@@ -1,21 +1,20 @@
 """What the console costs programs that never open it, and how soon its pages are there, beside the API's reference."""
 
-import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from bench import rows
 from bench.environments import Unavailable
-from bench.load import Pace, count_processor, drive, new_client, verify
+from bench.load import Pace, count_processor
 from bench.machine import Cores
 from bench.results import Bar, Part
 from bench.rounds import take_turns
-from bench.servers import Running, Server, running, sidecall
+from bench.servers import Server, running, sidecall
 from bench.tables import tabulate
+from bench.twins import STARTS_A_ROUND, call_twins, join_turns
 from tests.kit.browser import NAMES, browsing, find_browser
 
 ON, OFF, ALSO_OFF = "a call, console on, µs", "a call, console off, µs", "a call, another server with it off, µs"
@@ -24,9 +23,6 @@ _SERVERS: Mapping[str, Server] = {
     name: sidecall("--tools", "bench/tools.py", SIDECALL_CONSOLE=console, **_NOTHING_KEPT)
     for name, console in ((ON, "on"), (OFF, "off"), (ALSO_OFF, "off"))
 }
-# Two processes of one program differ by a hundredth, by where things lie in their memory: so many are started.
-_STARTS_A_ROUND = 2
-_TURNS_A_START = 3
 _ASKED = rows.ROWS[rows.ASYNC].request
 
 FORM, LIST, REFERENCE = "a tool's form", "the list of tools", "/docs"
@@ -54,7 +50,8 @@ new Promise((done) => {
   look();
 })
 """
-_MOST_VISITS = 7
+# A paint comes a few milliseconds sooner or later each time.
+_VISITS_A_ROUND, _MOST_VISITS = 3, 15
 
 
 def _painted(page: str) -> str:
@@ -82,8 +79,8 @@ BARS = (
 
 def measure(rounds: int, cores: Cores) -> Part:
     """Let servers with the console and without answer side by side, and then visit its pages and the reference."""
-    paces, skipped = _call_all(rounds * _STARTS_A_ROUND, cores)
-    visits, missing = _visit_all(min(rounds, _MOST_VISITS), cores)
+    paces, skipped = call_twins(_SERVERS, _ASKED, rounds * STARTS_A_ROUND, cores)
+    visits, missing = _visit_all(min(rounds * _VISITS_A_ROUND, _MOST_VISITS), cores)
     return summarize(paces, visits, {**skipped, **missing})
 
 
@@ -92,52 +89,11 @@ def summarize(
 ) -> Part:
     """Make the table: of calls with one figure for each start of the servers."""
     turns, uncounted = count_processor(paces)
-    used = {name: _join(taken) for name, taken in turns.items()}
+    used = {name: join_turns(taken) for name, taken in turns.items()}
     painted = {_painted(page): [paint for paint, _ in taken] for page, taken in visits.items()}
     usable = {_usable(page): [ready for _, ready in taken] for page, taken in visits.items()}
     series = {**used, **painted, **usable}
     return tabulate("The console", "µs of the server's processor, or ms", series, BARS, {**skipped, **uncounted})
-
-
-def _join(turns: Sequence[float]) -> list[float]:
-    """Return the mean of the turns of each start."""
-    starts = range(0, len(turns), _TURNS_A_START)
-    return [statistics.fmean(turns[start : start + _TURNS_A_START]) for start in starts]
-
-
-def _call_all(starts: int, cores: Cores) -> tuple[dict[str, list[Pace]], dict[str, str]]:
-    """Start the servers so often, in another order each time, and call all of them at the same time."""
-    paces: dict[str, list[Pace]] = {name: [] for name in _SERVERS}
-    names = list(_SERVERS)
-    try:
-        for number in range(starts):
-            first = number % len(names)
-            for name, taken in _call_at_once(names[first:] + names[:first], cores).items():
-                paces[name] += taken
-    except Unavailable as error:
-        return {}, dict.fromkeys(_SERVERS, str(error))
-    return paces, {}
-
-
-def _call_at_once(names: Sequence[str], cores: Cores) -> dict[str, list[Pace]]:
-    """Call new servers in turns that all of them have together, so that a busy moment of the machine hits them alike.
-
-    Raises:
-        Unavailable: One of them does not answer as it should.
-    """
-    with ExitStack() as stack:
-        started = [stack.enter_context(running(_SERVERS[name], cores)) for name in names]
-        with new_client() as client:
-            for server in started:
-                verify(client, server.url, _ASKED)
-        together = stack.enter_context(ThreadPoolExecutor(len(started)))
-        turns = [list(together.map(_drive, started)) for _ in range(1 + _TURNS_A_START)]
-    # The first is a warm-up.
-    return {name: [turn[place] for turn in turns[1:]] for place, name in enumerate(names)}
-
-
-def _drive(server: Running) -> Pace:
-    return drive(server, _ASKED)
 
 
 def _visit_all(rounds: int, cores: Cores) -> tuple[dict[str, list[tuple[float, float]]], dict[str, str]]:

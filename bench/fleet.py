@@ -10,44 +10,47 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from bench.environments import ROOT, Unavailable
-from bench.load import CONNECTIONS, Pace, drive, new_client, verify
+from bench.load import CONNECTIONS, Pace, count_processor, drive, new_client, verify
 from bench.machine import Cores
 from bench.results import Bar, Part, compare
 from bench.rounds import spread, take_turns
 from bench.rows import tool_call
 from bench.servers import Running, Server, running, sidecall
+from bench.twins import STARTS_A_ROUND, call_twins, join_turns
 from tests.kit.nats import find_program, running_broker
 
 _TOOLS = ("--tools", "bench/far.py")
-NEAR, FAR, PLAIN, ALONE = "in a process", "on a worker", "inline, with a fleet", "inline, without one"
+NEAR, FAR = "in a process", "on a worker"
+# Which are called at the same time.
+PLAIN, ALONE = f"inline, with a fleet, {CONNECTIONS} clients", f"inline, without one, {CONNECTIONS} clients"
 _ONE, _MANY = "one client", f"{CONNECTIONS} clients"
-_NAMES: Mapping[str, str] = {NEAR: "echo_near", FAR: "echo_far", PLAIN: "echo", ALONE: "echo"}
+_NAMES: Mapping[str, str] = {NEAR: "echo_near", FAR: "echo_far"}
 _P50, _HELD = ", p50", "memory of an idle worker beyond its tools"
+_USED = ", µs of the server's processor"
 _FAR_ONE, _NEAR_ONE = f"{FAR}, {_ONE}", f"{NEAR}, {_ONE}"
 _FAR_MANY, _NEAR_MANY = f"{FAR}, {_MANY}", f"{NEAR}, {_MANY}"
 BARS = (
     Bar("p50 on a worker ÷ in a process, one client", _FAR_ONE + _P50, _NEAR_ONE + _P50, 2.5, at_least=False),
     Bar(f"p50 on a worker ÷ in a process, {_MANY}", _FAR_MANY + _P50, _NEAR_MANY + _P50, 1.1, at_least=False),
     Bar(f"rate on a worker ÷ in a process, {_MANY}", _FAR_MANY, _NEAR_MANY, 0.95),
-    Bar("inline calls with a fleet ÷ without one", f"{PLAIN}, {_MANY}", f"{ALONE}, {_MANY}", 0.98),
+    Bar("inline calls with a fleet ÷ without one, by processor time", ALONE + _USED, PLAIN + _USED, 0.98),
     Bar(_HELD, _HELD, None, 60, at_least=False, unit="MB"),
     Bar("calls that compute, two workers ÷ one", "crunch_two", "crunch_one", 1.8),
 )
+_INLINE = replace(tool_call("echo", {"text": "hi"}, "hi"), connections=CONNECTIONS)
 # Calls that compute at once, so long each that giving them out does not count.
 _CRUNCHES, _ROUNDS = 6, 16_000_000
-# Turns in each round of two servers that take the same time but for a percent: a busy moment is more than that.
-_TURNS = 4
 _PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """All that runs: servers with and without a fleet, the bus, and workers of the queues far, one and two."""
+    """All that runs: a server, the bus, and workers of the queues far, one and two."""
 
     server: Running
-    alone: Running
     bus: Running
     worker: Running
+    joined: Mapping[str, str]
 
     def wait(self) -> None:
         """Wait until there are workers.
@@ -88,14 +91,15 @@ def measure(rounds: int, cores: Cores) -> Part:
             },
             rounds,
         )
-        inline, no_inline = take_turns(
-            {f"{place}, {_MANY}": partial(_drive, fleet, place, CONNECTIONS) for place in (PLAIN, ALONE)},
-            rounds * _TURNS,
-        )
         crunched, no_crunched = take_turns(
             {name: partial(_crunch, fleet.server, name) for name in ("crunch_one", "crunch_two")}, rounds
         )
-    return summarize({**far, **inline}, crunched, held, {**no_far, **no_inline, **no_crunched})
+        inline, no_inline = call_twins(_servers(fleet.joined), _INLINE, rounds * STARTS_A_ROUND, all_cores)
+    return summarize(far, inline, crunched, held, {**no_far, **no_inline, **no_crunched})
+
+
+def _servers(joined: Mapping[str, str]) -> dict[str, Server]:
+    return {PLAIN: sidecall(*_TOOLS, **joined), ALONE: sidecall(*_TOOLS)}
 
 
 @contextmanager
@@ -104,14 +108,12 @@ def starting(cores: Cores) -> Iterator[Fleet]:
     with ExitStack() as stack:
         broker = stack.enter_context(running_broker())
         joined = {"SIDECALL_FLEET": broker.url, "SIDECALL_QUEUE_TIMEOUT": "60"}
-        server, alone = (
-            stack.enter_context(running(sidecall(*_TOOLS, **given), cores)) for given in (joined, dict[str, str]())
-        )
+        server = stack.enter_context(running(sidecall(*_TOOLS, **joined), cores))
         workers = [
             stack.enter_context(running(_work(queue, slots, joined), cores))
             for queue, slots in (("far", "16"), ("one", "1"), ("two", "1"), ("two", "1"))
         ]
-        yield Fleet(server, alone, Running(broker.port, broker.pid), workers[0])
+        yield Fleet(server, Running(broker.port, broker.pid), workers[0], joined)
 
 
 def _work(queue: str, slots: str, environment: Mapping[str, str]) -> Server:
@@ -120,12 +122,11 @@ def _work(queue: str, slots: str, environment: Mapping[str, str]) -> Server:
 
 
 def _drive(fleet: Fleet, place: str, connections: int) -> Shares:
-    server = fleet.alone if place == ALONE else fleet.server
     request = replace(tool_call(_NAMES[place], {"text": "hi"}, "hi"), connections=connections)
     with new_client() as client:
-        verify(client, server.url, request)
+        verify(client, fleet.server.url, request)
     before = _read(fleet)
-    pace = drive(server, request)
+    pace = drive(fleet.server, request)
     after = _read(fleet)
     worker, bus = ((later - sooner) * 1e6 / pace.calls_per_second for later, sooner in zip(after, before, strict=True))
     return Shares(pace, worker, bus)
@@ -156,22 +157,26 @@ def _crunch(server: Running, name: str) -> float:
 
 def summarize(
     taken: Mapping[str, Sequence[Shares]],
+    inline: Mapping[str, Sequence[Pace]],
     crunched: Mapping[str, Sequence[float]],
     held_mb: float,
     failed: Mapping[str, str],
 ) -> Part:
     """Make the table, and compare what is promised."""
+    used, uncounted = count_processor(inline)
+    inline_us = {name + _USED: join_turns(turns) for name, turns in used.items()}
     rates = {name: [it.pace.calls_per_second for it in shares] for name, shares in taken.items()}
     waits = {name + _P50: [it.pace.p50_ms for it in shares] for name, shares in taken.items()}
-    series = {**rates, **crunched, **waits, _HELD: [held_mb]}
+    rows = {**taken, **{name: [Shares(pace, 0.0, 0.0) for pace in paces] for name, paces in inline.items()}}
+    series = {**rates, **inline_us, **crunched, **waits, _HELD: [held_mb]}
     return Part(
         title="A call on a worker, beside one in a process of its server",
-        measures="calls per second, milliseconds (p50) or MB",
+        measures="calls per second, milliseconds (p50), µs or MB",
         columns=("", "calls/s", "p50 ms", "p99 ms", "server CPU µs", "worker CPU µs", "NATS CPU µs"),
-        rows=tuple(_line(name, shares) for name, shares in taken.items()),
+        rows=tuple(_line(name, shares) for name, shares in rows.items()),
         series=series,
         figures=compare(series, BARS),
-        skipped=failed,
+        skipped={**failed, **uncounted},
     )
 
 

@@ -31,19 +31,21 @@ def test_a_flood_that_fails_has_no_figures() -> None:
 
 
 def test_workers_are_compared_with_processes_and_servers_with_those_without_a_fleet() -> None:
-    """By the wait of the middle call and by rate; a row that failed takes only its own promises."""
+    """By the wait of the middle call, by rate and by processor time; a row that failed takes only its own promises."""
     shares = {
         "on a worker, one client": [Shares(Pace(300, 3.0, 4.0, 700), 600, 200)],
         "in a process, one client": [Shares(Pace(900, 1.2, 2.0, 400), 0, 0)],
-        "inline, with a fleet, 16 clients": [Shares(Pace(9_900, 1.0, 2.0, 90), 0, 0)],
-        "inline, without one, 16 clients": [Shares(Pace(10_000, 1.0, 2.0, 90), 0, 0)],
+    }
+    inline = {
+        "inline, with a fleet, 16 clients": [Pace(9_900, 1.0, 2.0, 50.0)] * 3,
+        "inline, without one, 16 clients": [Pace(10_000, 1.0, 2.0, used) for used in (49.0, 50.0, 49.5)],
     }
 
-    part = fleet.summarize(shares, {"crunch_one": [2.0], "crunch_two": [3.8]}, 26.0, {})
+    part = fleet.summarize(shares, inline, {"crunch_one": [2.0], "crunch_two": [3.8]}, 26.0, {})
 
     assert [(figure.name, figure.measured.median, figure.met) for figure in part.figures] == [
         ("p50 on a worker ÷ in a process, one client", 2.5, True),
-        ("inline calls with a fleet ÷ without one", 0.99, True),
+        ("inline calls with a fleet ÷ without one, by processor time", 0.99, True),
         ("memory of an idle worker beyond its tools", 26.0, True),
         ("calls that compute, two workers ÷ one", 1.9, True),
     ]
