@@ -217,6 +217,17 @@ async def test_the_leave_of_a_client_is_told(
     assert (server.watched, server.gone) == (watched, gone)
 
 
+async def count_tasks(server: Server) -> int:
+    """Return how many tasks there are for a slow request, whose client then leaves."""
+    before = len(asyncio.all_tasks())
+    await server.get(POST + b"body")
+    await asyncio.sleep(2 * LET_BE)
+    during = len(asyncio.all_tasks())
+    server.connection.connection_lost(None)
+    await asyncio.gather(*server.shared.tasks)
+    return during - before
+
+
 async def test_a_slow_call_has_no_task_beside_its_own() -> None:
     """What listens for its client is the connection."""
     seen: list[object] = []
@@ -230,15 +241,9 @@ async def test_a_slow_call_has_no_task_beside_its_own() -> None:
             except ClientDisconnect as error:
                 seen.append(type(error))
 
-    server = Slow()
-    before = len(asyncio.all_tasks())
-    await server.get(POST + b"body")
-    await asyncio.sleep(2 * LET_BE)
-    during = len(asyncio.all_tasks())
-    server.connection.connection_lost(None)
-    await asyncio.gather(*server.shared.tasks)
+    tasks = await count_tasks(Slow())
 
-    assert (during - before, seen) == (1, [ClientDisconnect])
+    assert (tasks, seen) == (1, [ClientDisconnect])
 
 
 async def test_a_task_of_a_stream_ends_with_its_client() -> None:
@@ -255,12 +260,6 @@ async def test_a_task_of_a_stream_ends_with_its_client() -> None:
             listener.end()
             seen.append(work.cancelled())
 
-    server = Stream()
-    before = len(asyncio.all_tasks())
-    await server.get(POST + b"body")
-    await asyncio.sleep(2 * LET_BE)
-    during = len(asyncio.all_tasks())
-    server.connection.connection_lost(None)
-    await asyncio.gather(*server.shared.tasks)
+    tasks = await count_tasks(Stream())
 
-    assert (during - before, seen) == (2, [True])
+    assert (tasks, seen) == (2, [True])

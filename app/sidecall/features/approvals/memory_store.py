@@ -143,7 +143,7 @@ class MemoryApprovals:
         return approval if approval.message is not None else None
 
     async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given, and also one that nobody decided in time `with_expired`.
+        """Find an approval, of this tenant if one is given; an expired one is found only `with_expired`.
 
         Raises:
             UnknownApproval: There is none, or it has expired.

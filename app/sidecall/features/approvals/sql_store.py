@@ -116,7 +116,7 @@ class SqlApprovals:
         return read_packed(rows[0][0]) if rows else None
 
     async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
-        """Find an approval, of this tenant if one is given, and also one that nobody decided in time `with_expired`.
+        """Find an approval, of this tenant if one is given; an expired one is found only `with_expired`.
 
         Raises:
             UnknownApproval: There is none, or it has expired.

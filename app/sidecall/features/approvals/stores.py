@@ -110,7 +110,7 @@ class Approvals(Protocol):
     async def get(self, approval_id: str, tenant: str | None = None, *, with_expired: bool = False) -> ApprovalRecord:
         """Return an approval, of this tenant if one is given; another tenant's takes the same time as a missing one.
 
-        One that has expired is found `with_expired`, without long texts and as long as lists show it.
+        An expired one is found only `with_expired`, without long texts, as long as lists show it.
 
         Raises:
             UnknownApproval: There is none, or it has expired.

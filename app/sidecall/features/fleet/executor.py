@@ -442,7 +442,7 @@ class FleetExecutor:
             return
         call.misses, call.is_heard = 0, True
         if call.release is not None:
-            if said.kind == "answer":  # Its worker was done before it heard that nobody waits.
+            if said.kind == "answer":  # The worker had finished before the cancel reached it.
                 self._end(call)
             return
         if said.kind == "answer" and not call.is_reading:

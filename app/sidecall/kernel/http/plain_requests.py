@@ -108,10 +108,9 @@ async def _receive_json(
     scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
 ) -> None:
     try:
-        if is_plain(scope[HEADERS], len(scope["headers"]), bounds):
-            sent = parse_body(await read_plain(receive, bounds))
-        else:
-            sent = parse_body(await read_body(Request(scope, receive), bounds))
+        is_simple = is_plain(scope[HEADERS], len(scope["headers"]), bounds)
+        body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
+        sent = parse_body(body)
     except ClientDisconnect:
         return
     except RequestError as error:

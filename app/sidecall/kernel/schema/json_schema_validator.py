@@ -116,7 +116,7 @@ class JsonSchemaValidator:
     def validate(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
         if self._is_costly(data):
-            return self._judge_roughly(data)
+            return self._validate_roughly(data)
         found = self._list_errors(self.closed, data)
         errors = found.errors
         if found.is_whole and not errors:
@@ -151,13 +151,13 @@ class JsonSchemaValidator:
     def validate_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
         if self._is_costly(data):
-            return self._judge_roughly(data)
+            return self._validate_roughly(data)
         return _read(self._list_errors(self.validator, data), data)
 
     def _is_costly(self, data: Any) -> bool:
         return self.leads_back and is_costly(data, self.root)
 
-    def _judge_roughly(self, data: Mapping[str, Any]) -> Reading:
+    def _validate_roughly(self, data: Mapping[str, Any]) -> Reading:
         """Validate what has too many ways to be read: nothing is repaired, and no name is looked for."""
         if self._is_valid(data):
             return Reading(data, fits=True)

@@ -49,7 +49,7 @@ PAGES = (
     Page("health", "health:show_health", OPERATE, label="Health", key="h"),
     Page("audit", "operation:list_audit", OPERATE, label="Audit", key="u"),
     Page("mcp-servers", "operation:list_mcp_servers", OPERATE, label="MCP", key="m"),
-    Page("accounts", "accounts:show_accounts", CALL, label="Accounts", key="o"),
+    Page("accounts", "session:show_accounts", CALL, label="Accounts", key="o"),
     Page("session", "session:show_session", label="Session", key="s"),
 )
 _PART = re.compile(r"\{(\w+)\}")

@@ -1,4 +1,4 @@
-"""The page that says who reads it, and lets them log out."""
+"""The pages about the reader: who it is, and the accounts and secrets that tools may use for them."""
 
 from sidecall.features.console.sessions import read_token
 from sidecall.features.console.visits import View, Visit
@@ -14,6 +14,18 @@ async def show_session(visit: Visit) -> View:
     rights += [(scope, True, "") for scope in who["scopes"] if scope not in SERVER_SCOPES and scope != "*"]
     values = {"toolset": who["toolset"], "rights": rights, "is_session": is_session, "version": __version__}
     return View("session.html", "Session", {**values, "known_by": _say_how(visit, is_session=is_session)})
+
+
+async def show_accounts(visit: Visit) -> View:
+    """List the reader's own connected accounts and secrets, without the secrets' values."""
+    values = {
+        "accounts": (await visit.get("/oauth/tokens")).data,
+        "signs_in": visit.request.app.state.parts.secrets.signing_in is not None,
+        "secrets": (await visit.get("/secrets")).data,
+        "may_keep": visit.request.app.state.parts.secrets.takes_secrets,
+        "wanted": visit.query.get("secret", ""),
+    }
+    return View("accounts.html", "Accounts and secrets", values)
 
 
 def _say_how(visit: Visit, *, is_session: bool) -> str:
