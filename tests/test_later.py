@@ -41,12 +41,12 @@ ROOMS = tuple(
         " features.credentials.oauth.authorization_flow features.credentials.oauth.token_store"
         " features.credentials.encryption features.credentials.secret_routes features.credentials.sign_in_"
         " features.credentials.token_routes features.file_tools features.fleet.bus features.fleet.executor"
-        " features.fleet.joining features.fleet.placement features.fleet.worker features.history.replay_"
+        " features.fleet.join features.fleet.placement features.fleet.worker features.history.replay_"
         " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
         " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint"
         " features.openapi_export.answers features.openapi_export.cli features.openapi_export.document"
         " features.openapi_export.routes features.openapi_import.services features.openapi_import.toolkit"
-        " features.remote_agents.agent features.remote_agents.cli features.sandbox.commands"
+        " features.remote_agents.agent features.remote_agents.cli features.sandbox.shell"
         " features.sandbox.executor features.sandbox.detection features.sandbox.python_ features.search.routes"
         " features.status.collect features.status.routes features.telemetry.routes features.telemetry.spans"
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.request_models"
@@ -120,7 +120,7 @@ def test_what_a_layer_above_provides_is_there() -> None:
     assert {purpose: find_provider(purpose) in MODULES for purpose in asked} == {
         "adoption": True,
         "langchain": True,
-        "offers": True,
+        "collect": True,
         "pydantic_1": True,
         "refusal": True,
         "server": True,

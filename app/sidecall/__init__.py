@@ -14,7 +14,7 @@ from sidecall.version import __version__ as __version__
 _PROVIDERS = {
     "adoption": "sidecall.compat.foreign.tool",
     "langchain": "sidecall.compat.to_langchain",
-    "offers": "sidecall.loading.offers",
+    "collect": "sidecall.loading.collect",
     "pydantic_1": "sidecall.compat.pydantic_1.model",
     "refusal": "sidecall.compat.foreign.unsupported_libraries",
     "server": "sidecall.main",

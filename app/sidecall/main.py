@@ -22,12 +22,12 @@ from sidecall.composition.local_pipeline import build_workspaces
 from sidecall.composition.requirements import settle_settings
 from sidecall.composition.stores import (
     build_admission,
-    build_kept,
+    build_storage,
     build_vector_stores,
     gather_services,
     is_alone,
 )
-from sidecall.features.contents.excerpts import Excerpts
+from sidecall.features.contents.snippets import SnippetReader
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
@@ -111,7 +111,10 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
-    (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
+    (ledger, history), workspaces = (
+        build_storage(settings, writers, is_server=bool(lifecycle)),
+        build_workspaces(settings),
+    )
     (executors, features), admission = _join(settings, features, ledger, history), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
@@ -191,7 +194,7 @@ def _build_api(
         longest_wait=parts.jobs.limits.wait,
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
-        excerpts=Excerpts(settings.queue_timeout),
+        snippets=SnippetReader(settings.queue_timeout),
         toolsets=open_toolsets(settings, parts.registry),
     )
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None

@@ -59,9 +59,7 @@ def make_kernel_app(tools: Iterable[BaseTool], **settings: Any) -> Application:
     said, registry = KernelSettings(**settings), Registry()
     registry.check = ToolRequirements().hold
     registry.add(*tools)
-    executors = build_all(
-        ExecutorSettings(tools_of=f"{find_provider('offers')}:tools_of", threads=said.threads, processes=said.processes)
-    )
+    executors = build_all(ExecutorSettings(tools_of=_TOOLS_OF, threads=said.threads, processes=said.processes))
     results = ResultMemory(said.max_result_bytes)
     parts = Parts(
         registry=registry,

@@ -6,8 +6,8 @@ from sidecall.kernel.core.errors import ToolAlreadyRegistered
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.tool_location import home_of
 from sidecall.kernel.registry import Registry
+from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import tools_of
 from tests.kit.projects import names, write
 
 HEAD = '''

@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
 from sidecall.features.sandbox.detection import open_sandbox
+from sidecall.features.sandbox.shell import Shell, ShellBounds
 from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.kernel.ports.sandbox import CommandEnd, SandboxLimits
 from tests.kit.processes import list_descendants

@@ -22,8 +22,8 @@ from sidecall.kernel.executors.process.tool_location import find_unfit
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.lint import Finding, lint
 from sidecall.later import Later
+from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place
-from sidecall.loading.offers import tools_of
 from sidecall.loading.skipped_tools import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console

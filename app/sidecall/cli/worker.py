@@ -11,7 +11,7 @@ import typer
 
 from sidecall.composition.executors import build_executors
 from sidecall.features.fleet.access import BusAccess
-from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
+from sidecall.features.fleet.join import FleetUnusable, explain_lack, name_process
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing

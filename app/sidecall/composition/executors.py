@@ -2,7 +2,7 @@
 
 from sidecall.features.sandbox.late import LateSandboxExecutor, make_sandbox
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.settings import Settings
 
 # Opens spans in the processes of tools.

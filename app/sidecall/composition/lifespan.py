@@ -39,8 +39,8 @@ from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
 from sidecall.later import Later
+from sidecall.loading.collect import tools_of
 from sidecall.loading.file_watcher import follow_files, settle_places
-from sidecall.loading.offers import tools_of
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps

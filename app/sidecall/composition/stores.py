@@ -52,7 +52,7 @@ else:
 logger = logging.getLogger("sidecall")
 
 
-def build_kept(
+def build_storage(
     settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
 ) -> tuple[Ledger, History | NoHistory]:
     """Build ledger and history.

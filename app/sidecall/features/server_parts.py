@@ -10,7 +10,7 @@ from fastapi import Depends
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.contents.excerpts import Excerpts
+from sidecall.features.contents.snippets import SnippetReader
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.history.no_history import NoHistory
@@ -58,7 +58,7 @@ class Parts(KernelParts):
     operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     toolsets: Toolsets = NO_TOOLSETS
-    excerpts: Excerpts = field(default_factory=Excerpts)
+    snippets: SnippetReader = field(default_factory=SnippetReader)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)

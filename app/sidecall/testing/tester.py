@@ -44,7 +44,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call
 from sidecall.later import Later
-from sidecall.loading.offers import compile_offers, list_offers, tools_of
+from sidecall.loading.collect import collect_items, compile_items, tools_of
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.bridge import shared_loop
@@ -333,10 +333,10 @@ def _choose(offered: Any, name: str | None) -> tuple[Registry, CompiledTool]:
     made = offered() if isclass(offered) else offered
     if isinstance(made, CompiledTool):
         return Registry([made]), made
-    offers = list_offers(made)
-    if not offers:
+    items = collect_items(made)
+    if not items:
         raise TypeError(_explain(made))
-    registry = made if isinstance(made, Registry) else Registry(compile_offers(offers))
+    registry = made if isinstance(made, Registry) else Registry(compile_items(items))
     tools = {tool.name: tool for tool in registry}
     if name is None and len(tools) == 1:
         return registry, next(iter(tools.values()))

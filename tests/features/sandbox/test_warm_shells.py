@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
+from sidecall.features.sandbox.shell import Shell, ShellBounds
 from sidecall.features.sandbox.shell_process import find_shell
 from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.features.sandbox.warm_shells import WarmShells

@@ -14,8 +14,8 @@ from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import Stages, kernel_stages
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.process import process_tools
 
 Answer = Callable[..., Awaitable[ToolMessage]]

@@ -128,7 +128,7 @@ async def test_a_generator_is_asked_for_no_more_than_there_is_room_for(
 
 async def test_what_a_process_has_made_is_not_read_before_there_is_room() -> None:
     """So that it waits where it was made."""
-    executor, crowded = ProcessExecutor(1, "sidecall.loading.offers:tools_of"), Crowded()
+    executor, crowded = ProcessExecutor(1, "sidecall.loading.collect:tools_of"), Crowded()
     try:
         await executor.start([long_parts.compiled])
         answer = await crowded.call(long_parts, executor)

@@ -5,7 +5,7 @@ from typing import Any, get_args
 from sidecall.kernel.core.options import AuthoredExecutor
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, build_all, close_all, start_all
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.process_tools import later, pid
 

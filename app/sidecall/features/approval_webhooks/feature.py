@@ -8,9 +8,9 @@ from sidecall.feature import Feature, Host
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.approval_webhooks import notifier as _telling
+    from sidecall.features.approval_webhooks import notifier as _notifier
 else:
-    _telling = Later("sidecall.features.approval_webhooks.notifier")
+    _notifier = Later("sidecall.features.approval_webhooks.notifier")
 
 
 @asynccontextmanager
@@ -20,14 +20,14 @@ async def run(host: Host) -> AsyncIterator[None]:
     if not settings.approval_receivers:
         yield
         return
-    wanted = _telling.Telling(
+    wanted = _notifier.NotifierSettings(
         urls=settings.approval_receivers,
         keys=settings.webhook_keys,
         public_url=settings.public_url,
         notice=settings.approval_expiry_notice,
         max_approvals=settings.max_approvals,
     )
-    async with _telling.telling(host.ledger.database, wanted):
+    async with _notifier.run_notifier(host.ledger.database, wanted):
         yield
 
 

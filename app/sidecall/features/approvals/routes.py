@@ -234,7 +234,7 @@ async def decide_approval(
         caller,
         DecisionTerms(deadline, parts.rules, parts.auditor),
     )
-    await parts.jobs.notice(approval)
+    await parts.jobs.end_awaiting(approval)
     return _show(approval, format, _show_tool(parts, approval))
 
 

@@ -16,9 +16,9 @@ from sidecall.terminal.options import read_settings
 from sidecall.terminal.remote import AsJson
 
 if TYPE_CHECKING:
-    from sidecall.features.fleet import asking as _asking
+    from sidecall.features.fleet import bus_client as _bus_client
 else:
-    _asking = Later("sidecall.features.fleet.asking")
+    _bus_client = Later("sidecall.features.fleet.bus_client")
 
 fleet = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 _WORKER = ("worker", "queue", "tools", "slots", "running", "pool", "state")
@@ -34,7 +34,7 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
     """Print who is on the bus that SIDECALL_FLEET names: workers with their queues, and servers with their calls."""
     if context.invoked_subcommand is not None:
         return
-    found = _ask(lambda access: _asking.find_all(access))
+    found = _ask(lambda access: _bus_client.find_all(access))
     if as_json:
         print_json(found)
     else:
@@ -44,7 +44,7 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
 @fleet.command()
 def drain(name: Annotated[str, typer.Argument(help="The worker's name, as `sidecall fleet` lists it.")]) -> None:
     """Have a worker take no more calls, finish those that run, and end."""
-    if not _ask(lambda access: _asking.drain(access, name)):
+    if not _ask(lambda access: _bus_client.drain(access, name)):
         raise NoFleet(f"There is no worker {name!r}; `sidecall fleet` lists them.")
     typer.echo(f"{name} takes no more calls, and ends when those that run have ended")
 

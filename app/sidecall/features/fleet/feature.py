@@ -7,10 +7,10 @@ from sidecall.feature import Built, Feature, Host
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.fleet import joining as _joining
+    from sidecall.features.fleet import join as _join
     from sidecall.features.fleet import placement as _placement
 else:
-    _joining = Later("sidecall.features.fleet.joining")
+    _join = Later("sidecall.features.fleet.join")
     _placement = Later("sidecall.features.fleet.placement")
 
 _logger = logging.getLogger("sidecall.fleet")
@@ -24,7 +24,7 @@ def _build(host: Host) -> Built:
         FleetUnusable: The extra for a fleet is not installed.
     """
     if host.server.fleet is not None:
-        return _joining.join(host)
+        return _join.join(host)
     if host.server.placement or any(tool.options.queue is not None for tool in host.registry):
         placed = _placement.Placement(host.server.placement).list_placed(host.registry)
         if placed:

@@ -30,11 +30,11 @@ from sidecall.kernel.ports.sandbox import (
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.sandbox import commands as _commands
     from sidecall.features.sandbox import detection as _detection
     from sidecall.features.sandbox import python_sessions as _python_sessions
+    from sidecall.features.sandbox import shell as _shell
 else:
-    _commands = Later("sidecall.features.sandbox.commands")
+    _shell = Later("sidecall.features.sandbox.shell")
     _detection = Later("sidecall.features.sandbox.detection")
     _python_sessions = Later("sidecall.features.sandbox.python_sessions")
 
@@ -86,7 +86,7 @@ class LocalSandbox:
         self._output = output
         self._waiting = waiting
         self._support: asyncio.Task[_detection.SandboxSupport] | None = None
-        self._shell: _commands.Shell | None = None
+        self._shell: _shell.Shell | None = None
         self._python: Python | None = None
 
     @cached_property
@@ -143,9 +143,9 @@ class LocalSandbox:
             backend = (await self.open()).backend
             if lack is not None or backend is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = _commands.Shell(backend, self.limits, self._states, self._waiting)
+            self._shell = _shell.Shell(backend, self.limits, self._states, self._waiting)
         try:
-            bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
+            bounds = _shell.ShellBounds(seconds=seconds, output=self._output)
             # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)

@@ -23,10 +23,10 @@ from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.format import changes_state
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.rest.dialect_writers import write_openai
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
-from sidecall.kernel.rest.writing import write_openai
 from sidecall.later import Later
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from sidecall.kernel.core.native_items import CUT_OFF, ITEM, PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.dialect_writers import FUNCTION_MESSAGE, WRITERS
 from sidecall.kernel.rest.items.answers import SentCall
 from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, read_item_call
 from sidecall.kernel.rest.items.targets import resolve_target
@@ -25,7 +26,6 @@ from sidecall.kernel.rest.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
-from sidecall.kernel.rest.writing import FUNCTION_MESSAGE, WRITERS
 from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 from sidecall.kernel.suggest.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
 

@@ -20,8 +20,8 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.dialect_writers import WRITERS
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id
-from sidecall.kernel.rest.writing import WRITERS
 from sidecall.later import Later
 
 if TYPE_CHECKING:

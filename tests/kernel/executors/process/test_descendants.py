@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.executors.process.executor import ProcessExecutor
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process import orphaning_tools
 from tests.kernel.executors.process.orphaning_tools import (

@@ -18,8 +18,8 @@ from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.modules.loading import load_afresh
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.own_tools import linger, succeed
 from tests.kernel.executors.process.process_tools import (

@@ -15,7 +15,7 @@ from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.conftest import Answer, answering
 from tests.kernel.executors.process.process_tools import (
     alone,

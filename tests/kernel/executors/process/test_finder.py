@@ -10,8 +10,8 @@ from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.executors.process.finder import Finder, Home, load_tools_of
 from sidecall.kernel.executors.process.tool_location import home_of
 from sidecall.kernel.modules.loading import load_file
+from sidecall.loading.collect import TOOLS_OF, collect_items, tools_of
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF, list_offers, tools_of
 from tests.kit.projects import write
 
 TOOL = '''from sidecall import tool
@@ -81,7 +81,7 @@ def test_tools_that_a_module_keeps_for_itself_are_found(here: Path) -> None:
     module = load_file(write("hidden.py", TOOL + "\n\n_kept = found\ndel found\n"))
 
     assert Finder(tools_of).find(home_of(module._kept.compiled)).name == "found"
-    assert list_offers(module) == []
+    assert collect_items(module) == []
 
 
 def test_tools_are_found_by_the_file_that_no_module_stands_for_yet(here: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from sidecall import ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool_output_guardrail
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.executor import ProcessExecutor
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.large_tools import numbers, packed
 

@@ -13,7 +13,7 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.fork_server_process import launch_plainly
 from sidecall.kernel.executors.process.pool import ProcessPool
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.process.test_pool import GREETING
 from tests.kit.processes import has_ended
 from tests.kit.waiting import until

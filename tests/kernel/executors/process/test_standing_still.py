@@ -13,7 +13,7 @@ from sidecall.kernel.executors.process import fork_server_watch
 from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.process.pool import ProcessPool
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.process_tools import endless, later, pid, stop_parent
 from tests.kernel.executors.process.test_pool import GREETING

@@ -6,7 +6,7 @@ from sidecall import Tool, tool
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.tool_location import home_of, refuse_unfit
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.kernel.executors.process import process_tools
 from tests.kernel.executors.process.process_tools import later
 

@@ -18,9 +18,9 @@ from sidecall.kernel.core.native_items import (
     are_outputs,
     fold_line,
 )
+from sidecall.kernel.rest.dialect_writers import find_media, word, write_anthropic, write_gemini, write_responses
 from sidecall.kernel.rest.items.reading import STEP
 from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]
 # Exit codes of a shell: not allowed, not found, failed.

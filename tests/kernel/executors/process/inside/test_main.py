@@ -6,7 +6,7 @@ from sidecall.kernel.executors.process.child import pack
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.inside.main import serve
 from sidecall.kernel.executors.process.tool_location import home_of
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.kernel.executors.process import process_tools
 from tests.kernel.executors.process.inside.messages import greeting, read, request_for
 

@@ -14,8 +14,8 @@ import pytest
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.process.fork_server_process import launch_plainly
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.process.test_executor_lost import parent_of
 from tests.kit.processes import has_ended

@@ -8,7 +8,7 @@ import pytest
 
 from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.process.inside.tool_process import Channel, ToolProcess
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.kernel.executors.process.inside.messages import greeting, request_for
 
 

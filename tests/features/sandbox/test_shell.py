@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
+from sidecall.features.sandbox.shell import Shell, ShellBounds
 from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.kernel.ports.sandbox import CommandEnd
 from tests.features.sandbox.machine import LIMITS, open_once
