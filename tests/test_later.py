@@ -46,7 +46,7 @@ ROOMS = tuple(
         " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint"
         " features.openapi_export.answers features.openapi_export.cli features.openapi_export.document"
         " features.openapi_export.routes features.openapi_import.services features.openapi_import.toolkit"
-        " features.remote_agents.agent features.remote_agents.cli features.sandbox.shell"
+        " features.remote_agents.agent features.remote_agents.cli features.sandbox.shell_process"
         " features.sandbox.executor features.sandbox.detection features.sandbox.python_ features.search.routes"
         " features.status.collect features.status.routes features.telemetry.routes features.telemetry.spans"
         " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.request_models"

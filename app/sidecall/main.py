@@ -111,10 +111,8 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
-    (ledger, history), workspaces = (
-        build_storage(settings, writers, is_server=bool(lifecycle)),
-        build_workspaces(settings),
-    )
+    ledger, history = build_storage(settings, writers, is_server=bool(lifecycle))
+    workspaces = build_workspaces(settings)
     (executors, features), admission = _join(settings, features, ledger, history), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
