@@ -5,10 +5,10 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
-from sidecall.composition.executors import read_executor_settings
+from sidecall.composition.executors import read_executor_settings, refuse_unfit
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
@@ -16,7 +16,6 @@ from sidecall.composition.lifespan import (
     build_reloading,
     build_telemetry,
     build_upstream,
-    refuse_unfit,
 )
 from sidecall.composition.local_pipeline import build_workspaces
 from sidecall.composition.requirements import settle_settings
@@ -32,18 +31,18 @@ from sidecall.features.credentials.server_secrets import secrets_in, warn_of_mis
 from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
-from sidecall.features.jobs import errors as call_errors
-from sidecall.features.jobs.answers import answer_remembered
+from sidecall.features.jobs.answers import answer_remembered, answer_unknown_calls
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.late import LateMcpEndpoint
+from sidecall.features.mcp_server.endpoint import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
 from sidecall.features.openapi_import.documents import OpenAPIDocuments
+from sidecall.features.openapi_import.services import read_services
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -73,14 +72,8 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
 from sidecall.kernel.rest.listings import Listings
-from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
-
-if TYPE_CHECKING:
-    from sidecall.features.openapi_import import services as _services
-else:
-    _services = Later("sidecall.features.openapi_import.services")
 
 
 def create_app(
@@ -151,7 +144,7 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
         registry.is_discovered = True
     named = settings.openapi_services
-    services = {} if named is None else _services.read_services(named, os.environ)
+    services = {} if named is None else read_services(named, os.environ)
     documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
     documents.read_files(registry)
     features = Features(there, registry, settings, off)
@@ -224,7 +217,7 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         routes=features.routes,
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
-        answers=[call_errors.install],
+        answers=[answer_unknown_calls],
     )
 
 

@@ -20,7 +20,7 @@ from sidecall.features.jobs.recovery import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream
-from sidecall.features.sandbox.late import LateSandboxExecutor
+from sidecall.features.sandbox.feature import LateSandboxExecutor
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes

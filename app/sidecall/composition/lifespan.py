@@ -1,12 +1,12 @@
 """Start a server's background parts in order, and stop them in reverse."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from sidecall.composition.executors import refuse_unfit
 from sidecall.composition.features import Features
 from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
@@ -27,9 +27,6 @@ from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.workspaces import sweeping
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.core.options import IN_PROCESSES
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -38,17 +35,10 @@ from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
-from sidecall.later import Later
-from sidecall.loading.collect import tools_of
 from sidecall.loading.file_watcher import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
-
-if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import tool_location as _tool_location
-else:
-    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
 
 
 def build_lifespan(
@@ -108,17 +98,6 @@ def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     open_in_flight(parts)
     app.state.reloading.open()
     parts.lifecycle.begin()
-
-
-def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
-    """Refuse tools that are set to run in a process and cannot.
-
-    Raises:
-        InvalidToolOption: The message says which, and why.
-    """
-    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
-    if wanting:
-        _tool_location.refuse_unfit(wanting, Finder(tools_of))
 
 
 def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:

@@ -36,18 +36,14 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
-from sidecall.later import Later
+from sidecall.later import later
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
-    from sidecall.features.vector_stores import embedding as _embedding
-    from sidecall.features.vector_stores import records as _kept
-    from sidecall.features.vector_stores import stores as _stores
-else:
-    _embedding = Later("sidecall.features.vector_stores.embedding")
-    _kept = Later("sidecall.features.vector_stores.records")
-    _stores = Later("sidecall.features.vector_stores.stores")
+    from sidecall.features.vector_stores.stores import VectorStores
 
+# With which what indexes comes, and the client of HTTP.
+_open_vector_stores: "Callable[..., VectorStores]" = later("sidecall.features.vector_stores.stores:open_vector_stores")
 
 logger = logging.getLogger("sidecall")
 
@@ -145,7 +141,7 @@ def build_history(settings: Settings, *, is_server: bool = False, writers: Write
     return History(PendingCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
 
 
-def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
+def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "VectorStores | None":
     """Build the vector stores, next to the ledger; None if the toolkit `file_search` is off.
 
     Raises:
@@ -156,9 +152,9 @@ def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_
     embeddings = None
     if settings.embeddings_url is not None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
-        embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
-    bounds = _kept.VectorStoreBounds(settings.file_search_max_files, settings.file_search_max_bytes)
-    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
+        embeddings = settings.embeddings_url, settings.embeddings_model, find_key
+    most = settings.file_search_max_files, settings.file_search_max_bytes
+    return _open_vector_stores(open_file_store(settings.store or IN_MEMORY, writers), most, embeddings)
 
 
 def build_admission(settings: Settings, ledger: Ledger) -> Admission:

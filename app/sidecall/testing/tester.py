@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import isclass, isfunction
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sidecall.composition.executors import build_executors
+from sidecall.composition.executors import build_executors, refuse_unfit
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
@@ -17,7 +17,7 @@ from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import IN_MEMORY
-from sidecall.features.sandbox.late import make_sandbox
+from sidecall.features.sandbox.feature import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.authoring.inputs import new_call_id
@@ -25,11 +25,10 @@ from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMa
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
+from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
-from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
@@ -43,8 +42,7 @@ from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call
-from sidecall.later import Later
-from sidecall.loading.collect import collect_items, compile_items, tools_of
+from sidecall.loading.collect import collect_items, compile_items
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.bridge import shared_loop
@@ -58,11 +56,6 @@ from sidecall.testing.supplies import (
     read_secrets,
     write_json,
 )
-
-if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import tool_location as _tool_location
-else:
-    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +94,7 @@ def make_passing(settings: Settings, tools: Iterable[CompiledTool]) -> dict[Exec
     Raises:
         DefinitionError: A tool that runs in a process cannot be found there.
     """
-    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
-    if wanting:
-        _tool_location.refuse_unfit(wanting, Finder(tools_of))
+    refuse_unfit(tools)
 
     def make(name: ExecutorName) -> Executor:
         return InlineExecutor() if name == "inline" else PassingExecutor(lambda: build_executors(settings)[name])

@@ -9,7 +9,8 @@ from fastapi.routing import APIRoute
 from sidecall.composition.features import load_features
 from sidecall.kernel.http.parameters import LateRoute, NamedRoute
 from sidecall.kernel.rest import explorer
-from sidecall.kernel.rest.route_table import Route, make_routes
+from sidecall.kernel.rest.app import make_routes
+from sidecall.kernel.rest.route_table import Route
 from tests.kit.sources import MODULES
 
 ROUTES = [route for feature in load_features(use_entry_points=False) for route in feature.routes]

@@ -71,7 +71,7 @@ async def find_all(access: BusAccess) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-async def drain(access: BusAccess, name: str) -> bool:
+async def ask_to_drain(access: BusAccess, name: str) -> bool:
     """Ask a worker to leave; return False if there is none of this name.
 
     Raises:

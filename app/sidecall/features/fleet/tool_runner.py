@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from sidecall.features.fleet.running_call import RunningCall
-from sidecall.features.sandbox.late import find_sandbox
+from sidecall.features.sandbox.feature import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.core.invocation import Invocation, Release

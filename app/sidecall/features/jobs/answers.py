@@ -1,11 +1,13 @@
 """Answer durable calls: those with a key, and those whose client does not wait for the end."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from fastapi import FastAPI, Request, Response
 from pydantic_core import to_json
 
 from sidecall.features.calls.all_calls import find_sent
-from sidecall.features.jobs.errors import NotRepeatable
+from sidecall.features.jobs.errors import NotRepeatable, UnknownCall
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
 from sidecall.features.jobs.records import CallCompletion
 from sidecall.features.jobs.state_machine import may_repeat
@@ -22,6 +24,7 @@ from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
+from sidecall.kernel.http.problems import answer, answer_http
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
@@ -276,3 +279,17 @@ def is_remembered(tool: CompiledTool) -> bool:
 def goes_on_alone(sent: ReceivedCall) -> bool:
     """Return whether a call asks to run without a waiting client."""
     return sent.is_async or sent.callback_url is not None
+
+
+# Valid ids have routes of their own.
+_PATH = re.compile(r"/tool_calls/[^/]+(?:/(?:events|cancel|replay))?", re.DOTALL)
+
+
+def answer_unknown_calls(app: FastAPI) -> None:
+    """Answer requests about calls so that no route was found for."""
+    app.add_exception_handler(404, _answer_unrouted)
+
+
+async def _answer_unrouted(request: Request, error: Exception) -> Response:
+    is_of_call = _PATH.fullmatch(request.scope["path"]) is not None
+    return await (answer(request, UnknownCall()) if is_of_call else answer_http(request, error))

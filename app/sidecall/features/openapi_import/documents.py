@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from sidecall.features.openapi_import.reading import parse_document, read_document
+from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.options import DocumentApproval
@@ -22,10 +23,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.openapi_import import services as _services
-    from sidecall.outgoing import bodies as _bodies
-else:
-    _services = Later("sidecall.features.openapi_import.services")
+    from sidecall.outgoing.bodies import AnswerBounds
 
 # Loaded late, since most servers have no documents: what makes tools, and what fetches documents.
 _making, _fetching = (
@@ -51,7 +49,7 @@ class NamedDocument:
     """A document as configured: the prefix of its tools' names, and its options."""
 
     name: str | None
-    entry: "_services.ServiceEntry"
+    entry: ServiceEntry
 
     @classmethod
     def parse(cls, text: str) -> "NamedDocument":
@@ -63,11 +61,11 @@ class NamedDocument:
         found = _ENTRY.fullmatch(text)
         assert found is not None
         try:
-            return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+            return cls(found["name"], ServiceEntry(document=found["place"]))
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
             shown = _PERHAPS_USER.sub(r"\1…", text)[:200]
-            raise _services.InvalidServices(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
+            raise InvalidServices(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:
@@ -129,8 +127,8 @@ class OpenAPIDocuments:
         self,
         entries: Iterable[str] = (),
         approval: DocumentApproval = "never",
-        bounds: "_bodies.AnswerBounds | None" = None,
-        services: "Mapping[str, _services.ServiceEntry]" = MappingProxyType({}),
+        bounds: "AnswerBounds | None" = None,
+        services: Mapping[str, ServiceEntry] = MappingProxyType({}),
     ) -> None:
         """Take the configured documents.
 

@@ -5,10 +5,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from sidecall.kernel.core.errors import ToolException
+from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.bodies import AnswerBounds
 from sidecall.outgoing.clients import open_client
 from sidecall.outgoing.patterns import parse_hosts
-from sidecall.outgoing.rules import USUAL_PORTS, OutgoingRules
+from sidecall.outgoing.rules import OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
 
 # Errors of an unavailable document.

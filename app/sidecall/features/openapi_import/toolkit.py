@@ -35,7 +35,7 @@ from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Sche
 from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.kernel.schema.references import map_children
-from sidecall.outgoing.rules import USUAL_PORTS
+from sidecall.outgoing.addresses import USUAL_PORTS
 
 _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's name
 # OpenAI's limit for the description of a function.

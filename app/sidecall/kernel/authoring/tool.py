@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
+from typing import Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -36,11 +36,8 @@ from sidecall.kernel.schema.plain_docstrings import DocstringStyle
 from sidecall.kernel.schema.signature import find_source
 from sidecall.later import Later, Provided
 
-if TYPE_CHECKING:
-    from sidecall.kernel.authoring import inprocess as _inprocess
-else:
-    # A tool's process runs the function alone, without the pipeline of calls in process.
-    _inprocess = Later("sidecall.kernel.authoring.inprocess")
+# A tool's process runs the function alone, without the pipeline of calls in process.
+_inprocess = Later("sidecall.kernel.authoring.inprocess")
 
 
 def fit_command(tool: CompiledTool) -> CompiledTool:

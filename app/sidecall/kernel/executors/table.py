@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import ExecutorName
@@ -12,12 +12,9 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.process.environment import choose_variables
 from sidecall.kernel.executors.thread import ThreadExecutor
-from sidecall.later import Later
+from sidecall.later import later
 
-if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import executor as _executor
-else:
-    _executor = Later("sidecall.kernel.executors.process.executor")
+_open_processes: Callable[..., Executor] = later("sidecall.kernel.executors.process.executor:ProcessExecutor")
 
 
 class LateExecutor:
@@ -91,8 +88,8 @@ class ExecutorSettings:
     process_env: tuple[str, ...] = ()
 
 
-def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
-    return _executor.ProcessExecutor(
+def _make_process(settings: ExecutorSettings) -> Executor:
+    return _open_processes(
         settings.processes,
         settings.tools_of,
         settings.memory_limit_mb,

@@ -27,13 +27,12 @@ from sidecall.kernel.rest.dialect_writers import write_openai
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
+from sidecall.kernel.rest.served_examples import name_served
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.rest import served_examples as _served
     from sidecall.kernel.rest.items import writing as _native_writing
 else:
-    _served = Later("sidecall.kernel.rest.served_examples")
     _native_writing = Later("sidecall.kernel.rest.items.writing")
 
 
@@ -88,7 +87,7 @@ def _read_other_call(parts: Parts, body: bytes, caller: Caller) -> ReceivedCall:
     try:
         return read_other_call(body, parts.registry)
     except NotAToolCall as error:
-        _served.name_served(error, parts.registry, caller)
+        name_served(error, parts.registry, caller)
         raise
 
 

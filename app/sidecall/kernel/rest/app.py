@@ -2,16 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from importlib import import_module
 from typing import Any, Literal
 
 from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,15 +25,16 @@ from sidecall.kernel.http.application import Application, Wrapper
 from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
 from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
 from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
+from sidecall.kernel.http.parameters import NamedRoute
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.openapi_document import make_document, show_served
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
+from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route
 from sidecall.kernel.rest.routes.health import make_probes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
-from sidecall.later import Later
 from sidecall.version import __version__
 
 # Below which path the server is reached, which proxies say, not clients; and which tools there are.
@@ -72,8 +75,6 @@ class ServedDocument:
             document = {**document, "servers": [{"url": root}, *document.get("servers", [])]}
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
-
-_document = Later("sidecall.kernel.rest.openapi_document")
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
@@ -198,8 +199,8 @@ def _describe(
 ) -> dict[str, Any]:
     """Add the OpenAPI document, with examples for the present tools."""
     if app.openapi_schema is None:
-        app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, forms)
-    shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
+        app.openapi_schema = make_document(app, _PROBES, is_open, find_scope, forms)
+    shown: dict[str, Any] = show_served(app.openapi_schema, registry)
     return shown
 
 
@@ -262,3 +263,13 @@ def _make_is_open(pages: Pages, *, with_metrics: bool) -> Callable[[str], bool]:
     exact |= {"/metrics"} if with_metrics else set()
     below = (explorer.ASSETS, WELL_KNOWN, *(path for path, parameter, _ in unchecked if parameter))
     return lambda path: path in exact or path.startswith(below)
+
+
+def make_routes(routes: Iterable[Route]) -> Iterator[BaseRoute]:
+    """Make what stands for routes until they are needed, in their order; of two that take one path the first counts."""
+    for route in routes:
+        module, _, function = route.endpoint.partition(":")
+        if route.is_early:
+            yield next(it for it in import_module(module).router.routes if it.name == function)
+        else:
+            yield NamedRoute(module, route.method, route.path, function)

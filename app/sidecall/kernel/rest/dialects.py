@@ -210,8 +210,8 @@ _ITEMS: Mapping[DialectName, Callable[[Any], dict[str, Any] | None]] = {
 _TYPES: Mapping[DialectName, str] = {name: kind or PART for name, (_, kind) in _SIGNS.items()}
 
 
-def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
-    """Write a ToolMessage in a dialect; in the form of the call's own item if that belongs to the dialect."""
+def write_item(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+    """Write a ToolMessage as the item of its call if that belongs to the dialect, else in the dialect."""
     item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
     if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
         return write(message, item)

@@ -1,21 +1,11 @@
 """Where each route is defined: its module is loaded when the route is first needed."""
 
 import re
-from collections.abc import Iterable, Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.scopes import CALL, require_scope
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
-    from sidecall.kernel.http import parameters as _parameters
-else:
-    # With which the framework comes, that no command but those that serve needs.
-    _parameters = Later("sidecall.kernel.http.parameters")
 
 
 class Route(NamedTuple):
@@ -57,16 +47,6 @@ HEALTH = (
 )
 # What this package serves without features.
 KERNEL_ROUTES = (*TOOLS, *TOOL_CALLS, *HEALTH)
-
-
-def make_routes(routes: Iterable[Route]) -> "Iterator[BaseRoute]":
-    """Make what stands for routes until they are needed, in their order; of two that take one path the first counts."""
-    for route in routes:
-        module, _, function = route.endpoint.partition(":")
-        if route.is_early:
-            yield next(it for it in import_module(module).router.routes if it.name == function)
-        else:
-            yield _parameters.NamedRoute(module, route.method, route.path, function)
 
 
 # A client of MCP lists and calls with the same credentials.

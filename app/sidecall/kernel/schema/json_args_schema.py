@@ -11,6 +11,7 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.forms.one_object import find_omissible
+from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator, make_json_schema_validator
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
@@ -18,10 +19,8 @@ from sidecall.kernel.schema.whole_numbers import to_integer
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.schema import json_schema_validator as _json_schema_validator
     from sidecall.kernel.schema.repair import coerce as _mend
 else:
-    _json_schema_validator = Later("sidecall.kernel.schema.json_schema_validator")
     _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 
@@ -35,7 +34,7 @@ class JsonArgsSchema:
 
     json_schema: Schema
     flat: Schema
-    validator: "_json_schema_validator.JsonSchemaValidator"
+    validator: JsonSchemaValidator
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
@@ -137,7 +136,7 @@ def compile_json_args_schema(
     """
     flat = inline_references(schema, known)
     try:
-        validator = _json_schema_validator.make_json_schema_validator(schema, flat, takes)
+        validator = make_json_schema_validator(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     # Free keys of nested objects are passed on; those of the function are not.
