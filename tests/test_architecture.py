@@ -28,14 +28,6 @@ MAX_METHODS = 12
 WIDE: dict[str, str] = {
     "SqlApprovals": "each method is one step of an approval's life, in one statement",
 }
-# Files that still name a module twice; nothing is added to it.
-TWINS = {
-    f"app/sidecall/{name}.py"
-    for name in (
-        *("features/jobs/answers", "kernel/rest/answers"),
-        *("kernel/schema/json_args_schema", "kernel/schema/model_args_schema"),
-    )
-}
 # Models that are not built late, since authors derive theirs from them.
 BUILT_AT_ONCE = {"BaseToolkit", "RetrieverInput", "InjectedByGraph", "_Injected"}
 # What is private to other packages and touched outside server/, and why there is no other way.
@@ -78,7 +70,7 @@ def test_what_is_imported_for_types_has_no_other_meaning_when_it_runs() -> None:
     """Below `if TYPE_CHECKING:` stand imports, and there is no `else:`."""
     twins = {name_of(path) for path in EVERYTHING if find_twins(path)}
 
-    assert twins == TWINS
+    assert twins == set()
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -36,7 +36,7 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.endpoint import LateMcpEndpoint
+from sidecall.features.mcp_server.feature import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions

@@ -1,7 +1,7 @@
 """Answer durable calls: those with a key, and those whose client does not wait for the end."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from pydantic_core import to_json
@@ -28,14 +28,9 @@ from sidecall.kernel.http.problems import answer, answer_http
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.rest.items import writing as _writing
-else:
-    _writing = Later("sidecall.kernel.rest.items.writing")
 
 # Seconds after which a client should ask first.
 _ASK_AFTER = "1"
@@ -234,7 +229,7 @@ def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) 
     headers |= _add_cache_status(message, headers)
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
-    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **name_failure(message, form)})
 
 
 def _add_cache_status(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
@@ -248,7 +243,7 @@ async def write_entry(
 ) -> Reply:
     """Write the answer of an ended call, or the entry of another one, with the present tags of its tool."""
     if entry.message is not None:
-        told = _add_cache_status(entry.message, headers) | _writing.name_failure(entry.message, form)
+        told = _add_cache_status(entry.message, headers) | name_failure(entry.message, form)
         return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval

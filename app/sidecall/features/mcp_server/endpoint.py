@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from starlette.requests import ClientDisconnect
@@ -258,23 +258,3 @@ def _refuse(error: RpcError, message: RpcMessage | None = None, *, is_modern: bo
 def _find_url(scope: Scope) -> str | None:
     host = scope[HEADERS].get(b"host")
     return None if host is None else f"{scope['scheme']}://{host.decode('latin-1')}{scope.get('root_path', '')}"
-
-
-class LateMcpEndpoint:
-    """Answer every request of one path; its parts are made with the first, since most servers get none."""
-
-    def __init__(self, make_parts: Callable[[], McpParts]) -> None:
-        self._make_parts = make_parts
-
-    @cached_property
-    def parts(self) -> McpParts:
-        """The parts that the methods use."""
-        return self._make_parts()
-
-    @cached_property
-    def _serve(self) -> McpEndpoint:
-        return McpEndpoint(self.parts)
-
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Serve one request."""
-        return self._serve(scope, receive, send)

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
@@ -15,13 +15,8 @@ from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator, ma
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
+from sidecall.kernel.schema.repair.coerce import Reading, mend
 from sidecall.kernel.schema.whole_numbers import to_integer
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.schema.repair import coerce as _mend
-else:
-    _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +64,13 @@ class JsonArgsSchema:
         del injected  # A schema has no fields of its own to be injected.
         given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
         verdict = self.validator.validate(given)
-        checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
+        checked = verdict.values if verdict.fits else self._repair(given, verdict, repaired, ignored)
         checked = self.validator.make_integers(checked)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
-    def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
-        return _mend.mend(self.validator, given, verdict, repaired, ignored, self.guards)
+    def _repair(self, given: Mapping[str, Any], verdict: Reading, repaired: list[str], ignored: list[str]) -> Any:
+        return mend(self.validator, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(
