@@ -25,11 +25,8 @@ from sidecall.later import Later
 if TYPE_CHECKING:
     from sidecall.outgoing.bodies import AnswerBounds
 
-# Loaded late, since most servers have no documents: what makes tools, and what fetches documents.
-_making, _fetching = (
-    Later("sidecall.features.openapi_import.toolkit"),
-    Later("sidecall.features.openapi_import.fetching"),
-)
+# What fetches documents and makes tools of them, with the client of HTTP.
+_toolkit = Later("sidecall.features.openapi_import.toolkit")
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
 # User and password of an address, anywhere in a text.
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
@@ -103,7 +100,7 @@ class NamedDocument:
         """
         entry = self.entry
         asks = entry.requires_approval
-        choices = _making.ToolDefaults(
+        choices = _toolkit.ToolDefaults(
             where,
             self.name if entry.prefix else None,
             _APPROVALS[approval] if asks is None else asks,
@@ -114,7 +111,7 @@ class NamedDocument:
             entry.private,
             entry.options,
         )
-        return [tool.compiled for tool in _making.make_toolkit(read, choices, entry.filter).get_tools()]
+        return [tool.compiled for tool in _toolkit.make_toolkit(read, choices, entry.filter).get_tools()]
 
 
 class OpenAPIDocuments:
@@ -192,10 +189,10 @@ class OpenAPIDocuments:
     async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
         """Fetch a document and offer its operations; return the reason of a failure."""
         try:
-            text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
+            text, origin = await _toolkit.fetch_document(document.place, document.entry.private, self._bounds)
             tools = await SERVER.run(self._make_tools, text, document, origin)
             registry.put_source(_name_source(document), tools)
-        except _fetching.FAILURES as error:
+        except _toolkit.FAILURES as error:
             logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))
             return "It cannot be fetched."
         except DefinitionError as error:
