@@ -5,23 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from sidecall.kernel.core.errors import (
-    InvalidArguments,
-    SidecallError,
-    ToolException,
-    ToolNotConfigured,
-    ToolOutputError,
-)
+from sidecall.kernel.core.errors import InvalidArguments, SidecallError, ToolException, ToolFailure
 from sidecall.kernel.core.log_text import MOST, format_error, join_traceback
-from sidecall.kernel.core.overload import CallRefused, read_http_exception, read_refusal, read_store_unavailable
+from sidecall.kernel.core.overload import read_http_exception, read_refusal, read_store_unavailable
+from sidecall.kernel.executors.process.typed_failures import (
+    list_classes,
+    read_typed,
+    restore_own_class,
+    write_own_class,
+    write_typed,
+)
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_plain
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 
 # The kind of a tool's wish that a person decides.
 _APPROVAL = "approval_required"
-# That of a call which what runs it has no room for.
-_NO_ROOM = "overloaded"
+# That of Sidecall's other failures and refusals.
+_TYPED = "typed"
 # That of a token which its provider refuses.
 _REFUSED = "user_token_refused"
 
@@ -55,21 +56,15 @@ def _write_known(error: BaseException) -> dict[str, Any] | None:
     error = read_store_unavailable(error) or error
     if isinstance(error, ToolException):
         rest = {"retryable": error.retryable, "retry_after_ms": error.retry_after_ms}
-        return {"kind": ToolException.kind, **_write_args(error), **rest}
+        return {"kind": ToolException.kind, **_write_args(error), **rest, **write_own_class(error)}
     if isinstance(error, InvalidArguments):
         return {"kind": InvalidArguments.kind, "errors": list(error.errors)}
-    if isinstance(error, ToolOutputError):
-        return {"kind": ToolOutputError.kind, "message": error.message}
-    if isinstance(error, ToolNotConfigured):
-        return {"kind": ToolNotConfigured.kind, "message": error.message, "lack": error.lack}
     if isinstance(error, ApprovalRequired) and error.is_new:
         return {"kind": _APPROVAL, **_write_question(error)}
     if isinstance(error, UserTokenRefused):
         return {"kind": _REFUSED, "provider": error.provider}
-    refusal = read_refusal(error)
-    if refusal is not None:
-        return {"kind": _NO_ROOM, "message": refusal.message, "retry_after": refusal.retry_after}
-    return None
+    typed = error if isinstance(error, ToolFailure) else read_refusal(error)
+    return None if typed is None else {"kind": _TYPED, **write_typed(typed)}
 
 
 def _write_crash(error: BaseException) -> dict[str, Any]:
@@ -77,7 +72,7 @@ def _write_crash(error: BaseException) -> dict[str, Any]:
         "kind": "crash",
         "text": _text(error),
         "members": _write_members(error),
-        "classes": [[kind.__module__, kind.__qualname__] for kind in type(error).__mro__],
+        "classes": list_classes(error),
         "traceback": join_traceback(format_error(error)),
         "is_worn": isinstance(error, MemoryError),
     }
@@ -113,7 +108,7 @@ def _read_exception(answer: Mapping[str, Any]) -> ToolException:
     first = [answer["content"]] if "content" in answer else []
     failure = ToolException(*first, *answer["more"], retryable=answer["retryable"])
     failure.retry_after_ms = answer["retry_after_ms"]
-    return failure
+    return restore_own_class(failure, answer)
 
 
 def _read_crash(answer: Mapping[str, Any]) -> ToolCrashed:
@@ -172,12 +167,10 @@ def _text(error: BaseException) -> str:
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Exception]] = {
     ToolException.kind: _read_exception,
     InvalidArguments.kind: lambda answer: InvalidArguments(answer["errors"]),
-    ToolOutputError.kind: lambda answer: ToolOutputError(answer["message"]),
-    ToolNotConfigured.kind: lambda answer: ToolNotConfigured(answer["message"], answer["lack"]),
     _APPROVAL: lambda answer: ApprovalRequired(
         answer["message"], preview=answer["preview"], payload=answer["payload"], state=answer["state"]
     ),
     _REFUSED: lambda answer: UserTokenRefused(answer["provider"]),
-    _NO_ROOM: lambda answer: CallRefused(answer["message"], retry_after=int(answer["retry_after"])),
+    _TYPED: read_typed,
     "crash": _read_crash,
 }
