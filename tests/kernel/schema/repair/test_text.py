@@ -44,7 +44,7 @@ def test_the_text_of_arguments_is_parsed(text: str, value: Any, repaired: list[s
     """Out of a fence, a second encoding or Python's spelling if need be, and that is noted."""
     noted: list[str] = []
 
-    assert parse_arguments(text, noted) == value
+    assert parse_arguments(text, noted)[0] == value
     assert noted == repaired
 
 
@@ -83,7 +83,7 @@ def test_a_text_that_is_no_value_is_given_up_early(piece: str) -> None:
 
 def test_a_value_that_is_deep_is_read_all_the_same() -> None:
     """As deep as the parser goes."""
-    value = parse_arguments("[" * 199 + "True" + "]" * 199, [])
+    value, _ = parse_arguments("[" * 199 + "True" + "]" * 199, [])
 
     assert str(value) == "[" * 199 + "True" + "]" * 199
 

@@ -11,7 +11,7 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.repair.entries import Path, make_misnamed
 from sidecall.kernel.schema.repair.resolve_unknown import MOST_STRAYS, settle
-from sidecall.kernel.schema.repair.text import read_container
+from sidecall.kernel.schema.repair.text import leave_to_thread, read_container
 from sidecall.kernel.schema.repair.unknown_keys import Notes, UnknownKey
 from sidecall.kernel.schema.repair.validation_errors import Site
 from sidecall.kernel.schema.repair.values import mend_value
@@ -90,7 +90,9 @@ def mend(
 
     Raises:
         InvalidArguments: They still do not fit, or one of them has nearly the name of a parameter.
+        LongRepair: They hold long texts, and this is a thread with an event loop.
     """
+    leave_to_thread(given)
     wrapped = find_wrapped(given, validator.root)
     if wrapped is not None:
         where, inner = wrapped

@@ -1,10 +1,15 @@
 """Parse JSON text as models write it: fenced, encoded twice, or with Python's quotes and literals."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.json_data.bulk import is_on_loop
 from sidecall.kernel.json_data.text import parse_json
 
+# Characters of a text that may be translated while all others wait, for less than a millisecond.
+SHORT = 1_000
 _FENCE = "```"
 # How often text is looked for inside text.
 _MOST_LAYERS = 3
@@ -42,44 +47,81 @@ _CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _INSIDE = re.compile(r"""\\.|["\n\r\t]""", re.DOTALL)
 
 
-def parse_arguments(text: str, repaired: list[str]) -> Any:
+class LongRepair(SidecallError):
+    """The texts in these arguments take too long to be repaired on an event loop."""
+
+
+def leave_to_thread(args: Mapping[str, Any]) -> None:
+    """Refuse to repair arguments on an event loop that hold long texts which may be objects or arrays.
+
+    Raises:
+        LongRepair: They are to be repaired in a thread.
+    """
+    if not is_on_loop():
+        return
+    left, pending = SHORT, [*args.values()]
+    while pending:
+        value = pending.pop()
+        if type(value) is list:
+            pending.extend(value)
+        elif type(value) is dict:
+            pending.extend(value.values())
+        elif may_hold_container(value):
+            left -= len(value)
+            if left < 0:
+                raise LongRepair
+
+
+def parse_arguments(text: str, repaired: list[str]) -> tuple[Any, str]:
     """Parse the JSON text of arguments, removing fences and extra encodings, and translating Python syntax.
 
     Args:
         text: What the model wrote.
         repaired: Where each mend is noted.
 
+    Returns:
+        The value, and the JSON text that it was parsed from in the end.
+
     Raises:
         ValueError: It is not JSON even so. Text that was cut off is never completed.
     """
-    value = _parse_layer(text, repaired)
+    value, written = _parse_layer(text, repaired)
     for _ in range(_MOST_LAYERS - 1):
-        inner = read_container(value)
+        inner, text_inside = _read_inside(value)
         if inner is value:
             break
         repaired.append("arguments: JSON text inside JSON text")
-        value = inner
-    return value
+        value, written = inner, text_inside
+    return value, written
 
 
 def read_container(text: Any) -> Any:
     """Return the object or array in a JSON text; other values unchanged."""
-    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[", _FENCE)):
-        return text
+    return _read_inside(text)[0]
+
+
+def may_hold_container(value: Any) -> bool:
+    """Return whether a value is a text in which `read_container` looks for an object or array."""
+    return isinstance(value, str) and value.lstrip().startswith(("{", "[", _FENCE))
+
+
+def _read_inside(text: Any) -> tuple[Any, str]:
+    if not may_hold_container(text):
+        return text, ""
     try:
-        value = _parse_layer(text, [])
+        value, written = _parse_layer(text, [])
     except ValueError:
-        return text
-    return value if isinstance(value, (dict, list)) else text
+        return text, ""
+    return (value, written) if isinstance(value, (dict, list)) else (text, "")
 
 
-def _parse_layer(text: str, repaired: list[str]) -> Any:
+def _parse_layer(text: str, repaired: list[str]) -> tuple[Any, str]:
     inside = _strip_fence(text)
     if inside is not None:
         repaired.append("arguments: taken out of a Markdown fence")
         text = inside
     try:
-        return parse_json(text.encode())
+        return parse_json(text.encode()), text
     except ValueError:
         strict = _write_strictly(text)
         if strict is None:
@@ -91,7 +133,7 @@ def _parse_layer(text: str, repaired: list[str]) -> Any:
         if value is None:
             raise
         repaired.append("arguments: read as JSON, though not written strictly")
-        return value
+        return value, strict
 
 
 def _strip_fence(text: str) -> str | None:
