@@ -102,3 +102,16 @@ def test_a_list_by_status_reads_calls_of_that_status_alone(statement: str, statu
     index = "calls_open" if WANTED[status] in ("queued", "running", "awaiting_approval") else "calls_by_"
     assert len(plan) == 1, plan
     assert plan[0].startswith(f"SEARCH calls USING INDEX {index}"), plan
+
+
+@pytest.mark.parametrize("statement", LISTS)
+@pytest.mark.parametrize("beside", [{}, {"status": "succeeded"}, {"names": ["one"]}, {"caller": "ann"}])
+def test_a_list_by_what_failed_reads_no_more_than_an_index_finds(statement: str, beside: dict[str, str]) -> None:
+    """However rare it is, and however many calls are remembered."""
+    where, _ = write_where(CallFilter(tenant="t", kind="timeout", **beside), None)  # type: ignore[arg-type]
+
+    plan = _plan(f"{STATEMENTS[statement].replace('{where}', where)} ORDER BY id DESC LIMIT 10")
+
+    assert len(plan) == 1, plan
+    assert plan[0].startswith("SEARCH calls USING INDEX calls_by_"), plan
+    assert beside.keys() & {"names", "caller"} or "calls_by_kind" in plan[0], plan
