@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from sidecall.features.file_tools.editing.pattern_size import measure_pattern
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
@@ -83,7 +84,7 @@ def find_by_text(workspace: Workspace, pattern: str, path: str, clock: Callable[
         if entry.is_folder:
             continue
         for number, line in _read_lines(workspace, entry.path):
-            if number % 1000 == 1 and clock() > deadline:
+            if clock() > deadline:
                 raise ToolException(f"The search took longer than {MOST_SECONDS:.0f} seconds. Name a smaller folder.")
             if matches(line):
                 found.append(f"{entry.path}:{number}:{line}")
@@ -113,21 +114,24 @@ def _read_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str]]:
                 line = file.readline(_PIECE)
 
 
-#: Most characters of a pattern.
+#: Most characters of a pattern, also once what it repeats is written out.
 MOST_PATTERN = 1000
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Compile a regular expression into a test for lines.
 
-    The engine is Rust's, which pydantic includes. It never backtracks, so no pattern can block it; the syntax is
-    ripgrep's, without lookarounds and backreferences.
+    The engine is Rust's, which pydantic includes. It never backtracks, but all threads wait for each line, for as long
+    as the line and the pattern's repetitions are. The syntax is ripgrep's, without lookarounds and backreferences.
 
     Raises:
         ToolException: The pattern is invalid.
     """
     if len(pattern) > MOST_PATTERN:
         raise ToolException(f"The pattern is too long: it may have {MOST_PATTERN} characters.")
+    if measure_pattern(pattern) > MOST_PATTERN:
+        text = f"The pattern is too large: with its repetitions it may have {MOST_PATTERN} characters. Use `*` or `+`."
+        raise ToolException(text)
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except SchemaError as error:
