@@ -13,6 +13,16 @@ _PARTS = re.compile(
 _IGNORES_SPACE = re.compile(r"\(\?[a-zA-Z-]*x")
 
 
+# As many times larger than a character.
+_UNICODE = {"\\p": 4, "\\P": 4, "\\w": 4, "\\W": 4}
+
+
+def measure_repetitions(pattern: str) -> int:
+    """Return by how many characters the pattern grows when its counted repetitions are written out."""
+    once = _PARTS.sub(lambda part: "" if part["count"] else part[0], pattern)
+    return measure_pattern(pattern) - measure_pattern(once)
+
+
 def measure_pattern(pattern: str) -> int:
     """Return how many characters and classes the pattern has, each as often as it is repeated; rather too many."""
     if "#" in pattern and _IGNORES_SPACE.search(pattern):
@@ -53,7 +63,7 @@ class _Group:
         elif part["or"]:
             self.last = 0
         elif not part["mark"]:
-            self.add(1)
+            self.add(_UNICODE.get(part[0][:2], 1))
 
 
 def _count(part: re.Match[str]) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from sidecall.features.file_tools.editing.pattern_size import measure_pattern
+from sidecall.features.file_tools.editing.pattern_size import measure_repetitions
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
@@ -114,8 +114,8 @@ def _read_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str]]:
                 line = file.readline(_PIECE)
 
 
-#: Most characters of a pattern, also once what it repeats is written out.
-MOST_PATTERN = 1000
+#: Most characters of a pattern, and by how many more its counted repetitions make it.
+MOST_PATTERN, MOST_REPEATED = 1000, 250
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
@@ -129,9 +129,9 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """
     if len(pattern) > MOST_PATTERN:
         raise ToolException(f"The pattern is too long: it may have {MOST_PATTERN} characters.")
-    if measure_pattern(pattern) > MOST_PATTERN:
-        text = f"The pattern is too large: with its repetitions it may have {MOST_PATTERN} characters. Use `*` or `+`."
-        raise ToolException(text)
+    if measure_repetitions(pattern) > MOST_REPEATED:
+        text = f"The pattern's repetitions are too large: together they may add {MOST_REPEATED} characters."
+        raise ToolException(f"{text} Use `*` or `+`, or smaller counts.")
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except SchemaError as error:
