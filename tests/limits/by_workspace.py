@@ -47,7 +47,7 @@ async def _send_header(make_client: MakeClient) -> str:
     return say(await client.post("/workspaces/one/files", content=b"--x--", headers=headers))
 
 
-async def _look_for_repetitions(make_client: MakeClient) -> str:
+async def _repeat(make_client: MakeClient) -> str:
     client = await make_client(*discover(find_files(["files"])))
     return say(await post(client, call("grep", pattern="(?:a{1,50}){1,50}")))
 
@@ -78,5 +78,5 @@ BY_WORKSPACE: dict[str, Provoke] = {
     ),
     "seconds that they are kept in any case": partial(_grow_old, created=5, workspace_ttl=1.0),
     "characters of a conversation's name": _name,
-    "characters that counted repetitions add to a pattern of the tool `grep`": _look_for_repetitions,
+    "characters that counted repetitions, and classes of Unicode, add to a pattern of the tool `grep`": _repeat,
 }

@@ -6,20 +6,19 @@ from dataclasses import dataclass
 
 # A class and a property may hold braces; a bracket in a class opens another. Spaces may stand in a count.
 _PARTS = re.compile(
-    r"(?P<escaped>\\[pPxuU]\{[^}]*\}|\\.)|(?P<count>\{\s*(?P<least>\d*)\s*(?P<comma>,?)\s*(?P<most>\d*)\s*\})"
+    r"(?P<escaped>\\[pPxuU]\{[^}]*\}|\\[pP].|\\.)|(?P<count>\{\s*(?P<least>\d*)\s*(?P<comma>,?)\s*(?P<most>\d*)\s*\})"
     r"|(?P<mark>[*+?])|(?P<begin>\(\??)|(?P<end>\))|(?P<bracket>\[)|(?P<or>\|)|(?P<space>\s)|(?P<other>.)",
     re.S,
 )
 _IGNORES_SPACE = re.compile(r"\(\?[a-zA-Z-]*x")
+# A class of so many characters is as large as several of them.
+_UNICODE = re.compile(r"\\(?:[pP](?:\{[^}]*\})?|[wW])")
+_WEIGHT = 4
 
 
-# As many times larger than a character.
-_UNICODE = {"\\p": 4, "\\P": 4, "\\w": 4, "\\W": 4}
-
-
-def measure_repetitions(pattern: str) -> int:
-    """Return by how many characters the pattern grows when its counted repetitions are written out."""
-    once = _PARTS.sub(lambda part: "" if part["count"] else part[0], pattern)
+def measure_growth(pattern: str) -> int:
+    """Return by how much the pattern grows when its counted repetitions and its Unicode classes are written out."""
+    once = _PARTS.sub(lambda part: "" if part["count"] else part[0], _UNICODE.sub(".", pattern))
     return measure_pattern(pattern) - measure_pattern(once)
 
 
@@ -34,13 +33,14 @@ def measure_pattern(pattern: str) -> int:
         part = _PARTS.match(pattern, place)
         assert part is not None
         place = _end_class(pattern, part.end()) if part["bracket"] else part.end()
+        weight = _WEIGHT if _UNICODE.search(pattern, part.start(), place) else 1
         if part["begin"]:
             groups.append(_Group())
         elif part["end"] and len(groups) > 1:
             size = max(groups.pop().size, 1)
             groups[-1].add(size)
         else:
-            groups[-1].take(part)
+            groups[-1].take(part, weight)
     return sum(group.size for group in groups)
 
 
@@ -54,7 +54,7 @@ class _Group:
     def add(self, size: int) -> None:
         self.size, self.last = self.size + size, size
 
-    def take(self, part: re.Match[str]) -> None:
+    def take(self, part: re.Match[str], weight: int) -> None:
         if part["count"]:
             times = _count(part)
             self.size, self.last = self.size + self.last * (times - 1), self.last * times
@@ -63,7 +63,7 @@ class _Group:
         elif part["or"]:
             self.last = 0
         elif not part["mark"]:
-            self.add(_UNICODE.get(part[0][:2], 1))
+            self.add(weight)
 
 
 def _count(part: re.Match[str]) -> int:

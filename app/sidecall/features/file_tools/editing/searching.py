@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
-from sidecall.features.file_tools.editing.pattern_size import measure_repetitions
+from sidecall.features.file_tools.editing.pattern_size import measure_growth
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
@@ -114,8 +114,8 @@ def _read_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str]]:
                 line = file.readline(_PIECE)
 
 
-#: Most characters of a pattern, and by how many more its counted repetitions make it.
-MOST_PATTERN, MOST_REPEATED = 1000, 250
+#: Most characters of a pattern, and by how many more its counted repetitions and Unicode classes make it.
+MOST_PATTERN, MOST_GROWTH = 1000, 250
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
@@ -129,15 +129,13 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """
     if len(pattern) > MOST_PATTERN:
         raise ToolException(f"The pattern is too long: it may have {MOST_PATTERN} characters.")
-    if measure_repetitions(pattern) > MOST_REPEATED:
-        text = f"The pattern's repetitions are too large: together they may add {MOST_REPEATED} characters."
+    if measure_growth(pattern) > MOST_GROWTH:
+        text = f"The pattern is too large: its repetitions and classes may add {MOST_GROWTH} characters."
         raise ToolException(f"{text} Use `*` or `+`, or smaller counts.")
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except SchemaError as error:
         reason = str(error).rpartition("error: ")[2].strip()
-        if "size limit" in reason:
-            reason = "it is too large; use smaller repetitions"
         raise ToolException(f"The pattern is no regular expression: {reason}.") from None
     return validator.isinstance_python
 
