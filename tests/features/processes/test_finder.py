@@ -9,8 +9,8 @@ from sidecall import BaseTool, BaseToolkit, Tool, tool
 from sidecall.features.processes.finder import Finder, Home, load_tools_of
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
+from sidecall.loading.modules.loading import load_file
 from sidecall.loading.offers import TOOLS_OF, list_offers, tools_of
 from tests.kit.projects import write
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from sidecall.kernel.modules.source_snapshot import KeepingLoader, code_of
-from sidecall.kernel.modules.tool_imports import SiblingLoader, tool_folders
+from sidecall.loading.modules.source_snapshot import KeepingLoader, code_of
+from sidecall.loading.modules.tool_imports import SiblingLoader, tool_folders
 
 
 class Kept(NamedTuple):

@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.modules.loading import load_again, load_offering
-from sidecall.kernel.modules.tool_imports import tool_folders
+from sidecall.loading.modules.loading import load_again, load_offering
+from sidecall.loading.modules.tool_imports import tool_folders
 
 
 class Home(TypedDict):

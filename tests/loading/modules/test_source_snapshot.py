@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.modules.loading import add_project
-from sidecall.kernel.modules.source_snapshot import KeepingLoader, code_of
+from sidecall.loading.modules.loading import add_project
+from sidecall.loading.modules.source_snapshot import KeepingLoader, code_of
 from tests.kit.projects import write
 
 

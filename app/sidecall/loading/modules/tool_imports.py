@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
-from sidecall.kernel.modules.source_snapshot import KeepingLoader
+from sidecall.loading.modules.source_snapshot import KeepingLoader
 
 # What a finder knows, in plain values.
 FolderState = tuple[list[tuple[str, str]], list[tuple[str, str, bool]], list[str]]

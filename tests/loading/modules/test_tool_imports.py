@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.modules.loading import load_afresh, load_file
+from sidecall.loading.modules.loading import load_afresh, load_file
 from tests.kit.projects import write
 
 pytestmark = pytest.mark.usefixtures("here")

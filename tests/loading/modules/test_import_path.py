@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.modules.import_path import is_on_path, put_project
+from sidecall.loading.modules.import_path import is_on_path, put_project
 
 LIBRARY = os.path.dirname(os.__file__)
 DYNAMIC = f"{LIBRARY}/lib-dynload"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
-from sidecall.kernel.modules.loading import load_afresh, load_file, load_named, public_files
+from sidecall.loading.modules.loading import load_afresh, load_file, load_named, public_files
 from tests.kit.projects import write
 
 pytestmark = pytest.mark.usefixtures("here")

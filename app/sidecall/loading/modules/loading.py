@@ -16,9 +16,9 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError, SidecallError
-from sidecall.kernel.modules.import_path import is_on_path, put_project
-from sidecall.kernel.modules.source_snapshot import keep_project_code
-from sidecall.kernel.modules.tool_imports import tool_folders
+from sidecall.loading.modules.import_path import is_on_path, put_project
+from sidecall.loading.modules.source_snapshot import keep_project_code
+from sidecall.loading.modules.tool_imports import tool_folders
 
 
 class ExitRefused(SidecallError):
