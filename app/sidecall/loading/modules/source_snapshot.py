@@ -10,7 +10,7 @@ from typing import Any
 
 _INSTALLED = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 # Python's own, and ours.
-_OURS = __file__.removesuffix(os.path.join("kernel", "modules", "source_snapshot.py"))
+_OURS = __file__.removesuffix(os.path.join("loading", "modules", "source_snapshot.py"))
 _NOT_OF_PROJECTS = (os.path.join(os.path.dirname(os.__file__), ""), _OURS)
 
 
