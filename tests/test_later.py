@@ -123,6 +123,7 @@ def test_what_a_layer_above_provides_is_there() -> None:
         "offers": True,
         "pydantic_1": True,
         "refusal": True,
+        "repair": True,
         "server": True,
         "settings": True,
         "stages": True,

@@ -17,6 +17,7 @@ _PROVIDERS = {
     "offers": "sidecall.loading.offers",
     "pydantic_1": "sidecall.compat.pydantic_1.model",
     "refusal": "sidecall.compat.foreign.unsupported_libraries",
+    "repair": "sidecall.features.repair.mend",
     "server": "sidecall.main",
     "settings": "sidecall.settings",
     "stages": "sidecall.composition.local_pipeline",

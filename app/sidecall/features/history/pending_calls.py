@@ -14,8 +14,8 @@ from sidecall.kernel.core.messages import Content
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.pipeline.arguments import parse_arguments
 from sidecall.kernel.ports.observer import Outcome
-from sidecall.kernel.schema.repair.text import parse_arguments
 
 # The approval's id, if the call waited; who decided and when; the arguments that the person changed; their comment. The
 # last two only where arguments and answers are kept. Most calls have none of it.

@@ -1,6 +1,7 @@
 """Parse the arguments to a JSON object, from any form in which a model wrote them."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
@@ -11,11 +12,11 @@ from sidecall.kernel.core.native_items import CUT_OFF
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_long
-from sidecall.kernel.json_data.text import name_json_type, read_object
+from sidecall.kernel.json_data.text import name_json_type, parse_json, read_object
 from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps
 from sidecall.kernel.schema.arguments import validate as validate_at_once
 from sidecall.kernel.schema.describe import list_keys
-from sidecall.kernel.schema.repair.text import parse_arguments
+from sidecall.kernel.schema.errors.reading import REPAIR
 
 
 async def try_arguments(invocation: Invocation) -> ToolFailure | None:
@@ -66,6 +67,19 @@ def decode(invocation: Invocation) -> None:
             invocation.repaired.clear()  # Nothing is mended where the call is refused.
             raise
     invocation.args = args
+
+
+def parse_arguments(text: str, repaired: list[str]) -> Any:
+    """Parse the JSON text of arguments; what is not that of an object is mended, where it can be.
+
+    Raises:
+        ValueError: It is not JSON even so. Text that was cut off is never completed.
+    """
+    try:
+        value = parse_json(text.encode())
+    except ValueError:
+        value = None
+    return value if isinstance(value, dict) else REPAIR.parse_arguments(text, repaired)
 
 
 def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]:

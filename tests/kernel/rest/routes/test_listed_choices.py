@@ -34,7 +34,9 @@ STRICT = {
 NAMED = {"name": "open", "description": f"Open.\n\n{SAID}"}
 
 
-def _make(schema: Any, name: str = "open") -> BaseTool:
+def make_opening(schema: Any, name: str = "open") -> BaseTool:
+    """Make a tool that answers with its arguments."""
+
     @tool(name, args_schema=schema)
     async def opened(**given: Any) -> str:
         """Open."""
@@ -64,7 +66,7 @@ def _make(schema: Any, name: str = "open") -> BaseTool:
 )
 async def test_a_choice_is_listed_as_the_form_has_it(make_client: MakeClient, query: str, expected: Any) -> None:
     """OpenAI and Anthropic refuse a request with a choice at a root; the others take it as it is."""
-    client = await make_client(_make(ROUTE))
+    client = await make_client(make_opening(ROUTE))
 
     assert (await client.get(f"/tools?{query}")).json() == [expected]
 
@@ -72,7 +74,7 @@ async def test_a_choice_is_listed_as_the_form_has_it(make_client: MakeClient, qu
 @pytest.mark.parametrize("strict", ["true", "false"])
 async def test_mcp_has_the_choice_itself(make_client: MakeClient, strict: str) -> None:
     """Its clients check arguments by the schema themselves."""
-    client = await make_client(_make(ROUTE))
+    client = await make_client(make_opening(ROUTE))
 
     [listed] = (await client.get("/tools", params={"format": "mcp", "strict": strict})).json()
 
@@ -92,7 +94,7 @@ async def test_no_listing_has_a_choice_at_a_root(
     make_client: MakeClient, form: str, path: tuple[str, ...], accepted: Any, strict: str
 ) -> None:
     """No matter what the choice is made of."""
-    client = await make_client(*(_make(schema, f"t{number}") for number, schema in enumerate(CHOICES.values())))
+    client = await make_client(*(make_opening(schema, f"t{number}") for number, schema in enumerate(CHOICES.values())))
 
     listing = (await client.get("/tools", params={"format": form, "strict": strict})).json()
 
@@ -117,7 +119,7 @@ async def test_a_model_of_pydantic_may_say_a_choice(make_client: MakeClient) -> 
         route: str | None = None
         file: str | None = None
 
-    client = await make_client(_make(Opened))
+    client = await make_client(make_opening(Opened))
 
     [listed] = (await client.get("/tools")).json()
 
@@ -150,14 +152,13 @@ async def test_a_model_of_pydantic_may_say_a_choice(make_client: MakeClient) -> 
         ("whole objects", {"a": 1, "b": None}, {"a": 1}),
         ("whole objects", {"a": 3}, None),
         ("one whole object", {"a": 2}, None),
-        ("reference", {"kind": "cat", "lives": None}, {"kind": "cat", "lives": 9}),
     ],
 )
 async def test_a_call_is_held_to_the_choice(
     make_client: MakeClient, schema: str, args: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
     """Null for what may be left out is not sent on; what the listed object takes and the choice does not is refused."""
-    client = await make_client(_make(CHOICES[schema]))
+    client = await make_client(make_opening(CHOICES[schema]))
 
     message = (await client.post("/tool_calls", json=write_call("open", **args))).json()
 
@@ -170,7 +171,7 @@ async def test_a_call_is_held_to_the_choice(
 @pytest.mark.parametrize("kind", [["object", "null"], ["object"]])
 async def test_a_list_of_types_at_the_root_is_an_object(make_client: MakeClient, kind: list[str]) -> None:
     """In each form."""
-    client = await make_client(_make({"type": kind, "properties": {"route": TEXT}, "required": ["route"]}))
+    client = await make_client(make_opening({"type": kind, "properties": {"route": TEXT}, "required": ["route"]}))
     expected = {"type": "object", "properties": {"route": TEXT}, "required": ["route"]}
 
     [chat] = (await client.get("/tools")).json()

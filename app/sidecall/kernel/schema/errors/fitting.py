@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.repair.entries import list_options
+from sidecall.kernel.schema.errors.entries import list_options
 
 # What may stand for true and false in a text.
 TRUE = frozenset(("true", "yes", "on", "t", "y", "1"))

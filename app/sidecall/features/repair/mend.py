@@ -1,72 +1,24 @@
 """Repair common mistakes of models in arguments, and report each repair."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
+from sidecall.features.repair.notes import Notes
+from sidecall.features.repair.resolve_unknown import MOST_STRAYS, settle
+from sidecall.features.repair.text import parse_arguments, read_container
+from sidecall.features.repair.values import mend_value
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.kernel.schema.repair.entries import Path, make_misnamed
-from sidecall.kernel.schema.repair.resolve_unknown import MOST_STRAYS, settle
-from sidecall.kernel.schema.repair.text import read_container
-from sidecall.kernel.schema.repair.unknown_keys import Notes, UnknownKey
-from sidecall.kernel.schema.repair.validation_errors import Site
-from sidecall.kernel.schema.repair.values import mend_value
+from sidecall.kernel.schema.errors.entries import Path, make_misnamed
+from sidecall.kernel.schema.errors.reading import ArgumentsValidator, Reading
+
+__all__ = ["mend", "parse_arguments"]
 
 # A text may hold an object whose members are texts again.
 _MOST_ROUNDS = 6
-
-
-@dataclass(slots=True)
-class Reading:
-    """A validator's result.
-
-    `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the validator's own
-    errors of values, `sites` their places, once located, and `places` these by the identity of the errors. `strays` are
-    the unknown names, and `unknown` the validator's own locations of these.
-    """
-
-    values: Any = None
-    fits: bool = False
-    count: int = 0
-    faults: Sequence[Any] = ()
-    sites: Sequence[Site] | None = None
-    places: dict[int, Site] = field(default_factory=dict)
-    unknown_keys: Sequence[UnknownKey] = ()
-    unknown: Sequence[Path] = ()
-
-
-class ArgumentsValidator(Protocol):
-    """Validates arguments."""
-
-    @property
-    def root(self) -> Schema:
-        """The schema of the arguments, with references resolved."""
-
-    @property
-    def kept_from(self) -> int | None:
-        """The minimum path length at which unknown names are kept; None if all are dropped."""
-
-    def validate(self, data: Mapping[str, Any]) -> Reading:
-        """Validate the arguments, unknown ones included."""
-
-    def validate_known(self, data: Mapping[str, Any]) -> Reading:
-        """Validate the known arguments; ignore unknown ones."""
-
-    def list_sites(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Site]:
-        """List the places of invalid values."""
-
-    def list_extras(self, reading: Reading, data: Mapping[str, Any]) -> Sequence[Path]:
-        """List the possible paths of unknown names."""
-
-    def find_fault(self, data: Mapping[str, Any]) -> Any:
-        """Return the validator's own error for arguments, for handlers of such errors."""
-
-    def explain(self, reading: Reading, data: Mapping[str, Any]) -> list[FieldError]:
-        """Make the error entries, without those of unknown names."""
 
 
 def mend(

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from sidecall.features.repair.notes import Notes
+from sidecall.features.repair.text import read_container
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.schema.describe import write_literal
-from sidecall.kernel.schema.repair.entries import Path, list_allowed, list_options, make_invalid
-from sidecall.kernel.schema.repair.fitting import FALSE, TRUE, read_number
-from sidecall.kernel.schema.repair.text import read_container
-from sidecall.kernel.schema.repair.unknown_keys import Notes
-from sidecall.kernel.schema.repair.validation_errors import ABSENT, Site, ValidationErrors
+from sidecall.kernel.schema.errors.entries import list_allowed, list_options, make_invalid
+from sidecall.kernel.schema.errors.fitting import FALSE, TRUE, read_number
+from sidecall.kernel.schema.errors.validation_errors import ABSENT, Site
 from sidecall.kernel.schema.whole_numbers import drop_member, is_free, replace_member, to_integer
 from sidecall.kernel.suggest.fuzzy_match import find_same
 
@@ -114,33 +114,3 @@ def _read_plain(data: Any, site: Site, kinds: set[str], notes: Notes) -> Any:
 def _replace(data: Any, site: Site, value: Any, said: str, notes: Notes) -> Any:
     notes.repaired.append(f"{format_path(site.path)}: {said}")
     return replace_member(data, site.path, value)
-
-
-def find_nulls(site: Site, root: Schema) -> list[Site]:
-    """List the nulls that the likely union member refuses and does not require."""
-    if not _holds_null(site.value):
-        return []
-    value, start = site.value, len(site.path)
-    entries = ValidationErrors(root).find(value, site.node, site.path)
-    paths = [
-        path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
-    ]
-    for path in paths:
-        value = drop_member(value, path[start:])
-    left = ValidationErrors(root).find(value, site.node, site.path)
-    wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
-    return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(root, path)]
-
-
-def _holds_null(value: Any) -> bool:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return any(it is None or _holds_null(it) for it in inner)
-
-
-def _is_null(value: Any, path: Path) -> bool:
-    for step in path:
-        try:
-            value = value[step]
-        except (KeyError, IndexError, TypeError):  # What is missing there.
-            return False
-    return value is None

@@ -7,7 +7,7 @@ from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.all_of import join, join_all
 from sidecall.kernel.schema.describe import add_article, describe, join_choices, limit_items, list_needed
-from sidecall.kernel.schema.repair.entries import (
+from sidecall.kernel.schema.errors.entries import (
     Path,
     list_members,
     list_options,
@@ -16,7 +16,7 @@ from sidecall.kernel.schema.repair.entries import (
     make_missing,
     make_unknown,
 )
-from sidecall.kernel.schema.repair.validation_errors import Site, ValidationErrors, find_inner
+from sidecall.kernel.schema.errors.validation_errors import Site, ValidationErrors, find_inner
 
 _UNIONS = frozenset(("anyOf", "oneOf"))
 # Rules by which a value is another kind of thing.

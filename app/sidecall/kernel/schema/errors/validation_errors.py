@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import list_keys
-from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.repair.entries import (
+from sidecall.kernel.schema.errors.entries import (
     Path,
     choose_member,
     find_tag,
@@ -20,7 +19,8 @@ from sidecall.kernel.schema.repair.entries import (
     make_missing,
     suggest,
 )
-from sidecall.kernel.schema.repair.fitting import has_fitting_type, is_listed, keeps_bounds
+from sidecall.kernel.schema.errors.fitting import has_fitting_type, is_listed, keeps_bounds
+from sidecall.kernel.schema.references import resolve
 from sidecall.kernel.schema.whole_numbers import OF_KEYS
 from sidecall.kernel.suggest.fuzzy_match import find_same
 

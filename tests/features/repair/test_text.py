@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.schema.repair.text import parse_arguments, read_container
+from sidecall.features.repair.text import parse_arguments, read_container
 from tests.kit.costs.steps import count_steps
 
 FENCED = "arguments: taken out of a Markdown fence"

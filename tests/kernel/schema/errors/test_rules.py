@@ -301,15 +301,6 @@ async def test_rules_of_the_arguments_as_a_whole_are_said(rules: Any, sent: dict
     assert (await refuse({"type": "object", "properties": WAYS, **rules}, sent)).content == text
 
 
-async def test_a_misspelt_name_is_found_beside_a_choice_of_names() -> None:
-    """Which says nothing about others."""
-    schema = {"properties": WAYS | {"max_days": WHOLE}, "anyOf": [{"required": ["route"]}, {"required": ["file"]}]}
-
-    message = await refuse(schema, {"route": "a", "max_dyas": 3})
-
-    assert message.content == "max_dyas: There is no such argument; did you mean max_days?"
-
-
 async def test_the_members_of_a_union_without_listed_tags_are_shown() -> None:
     """As documents of OpenAPI have them, whose mapping is no part of JSON Schema."""
     cat = {"type": "object", "properties": {"kind": TEXT, "lives": WHOLE}, "required": ["kind", "lives"]}

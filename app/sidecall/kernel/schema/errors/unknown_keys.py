@@ -1,15 +1,13 @@
 """Find unknown names in arguments, at any depth."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.errors.entries import Path, choose_member, find_tag, find_tagged, list_options
 from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.repair.entries import Path, choose_member, find_tag, find_tagged, list_options
 
 # More of them are not looked for.
 _MOST_STRAYS = 21
@@ -36,24 +34,6 @@ class UnknownKey(NamedTuple):
     def unsent(self) -> list[str]:
         """The arguments that are possible there and missing."""
         return [name for name in self.node["properties"] if name not in self.sent]
-
-
-@dataclass(slots=True)
-class Notes:
-    """What was found and done while arguments were repaired.
-
-    `meant` are the places that misnamed arguments were meant for, whose values are checked there. `renamed` are the
-    places of renamed ones, with the original. `nulls` are places from which a null was removed, and the error if a
-    value is required. `kept` are unknown names in objects that leave open which names they take.
-    """
-
-    repaired: list[str] = field(default_factory=list)
-    ignored: list[str] = field(default_factory=list)
-    errors: list[FieldError] = field(default_factory=list)
-    meant: set[Path] = field(default_factory=set)
-    renamed: dict[Path, UnknownKey] = field(default_factory=dict)
-    nulls: dict[Path, FieldError] = field(default_factory=dict)
-    kept: set[Path] = field(default_factory=set)
 
 
 def find_unknown_keys(data: Any, root: Schema, deepest: int = DEEPEST) -> list[UnknownKey]:
