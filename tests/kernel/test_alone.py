@@ -68,6 +68,7 @@ async def ask(app):
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://kernel") as it:
         listed = (await it.get("/tools")).json()
         print([each["function"]["name"] for each in listed])
+        print((await it.get("/tools?format=anthropic")).json()["detail"])
         for name, args in (("add", {{"a": 1, "b": "2"}}), ("shout", {{"text": "hi"}}), ("ad", {{}}), *UNFIT):
             said = (await it.post("/tool_calls", json={{"name": name, "args": args}})).json()
             print(said["status"], said["content"])
@@ -107,6 +108,7 @@ def test_it_lists_and_runs_tools_and_refuses_what_needs_a_feature() -> None:
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert ended.stdout.splitlines() == [
         "['add', 'shout', 'limited']",
+        "`format=anthropic` needs a feature that is not installed.",
         "success 3",
         "success HI",
         "error Error: ad is not a valid tool, try one of [add, shout, limited].",

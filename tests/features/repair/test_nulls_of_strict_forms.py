@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from sidecall import tool
-from tests.kernel.rest.routes.test_listed_choices import CHOICES, make_opening
+from tests.features.provider_formats.test_listed_choices import CHOICES, make_opening
 from tests.kernel.schema.forms.test_strict import Cat, Dog
 from tests.kit.calls import run, write_call
 from tests.kit.clients import MakeClient

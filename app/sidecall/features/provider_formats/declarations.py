@@ -1,14 +1,12 @@
 """Declare tools as the provider's built-in tools that they implement."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
-
-# How a provider's built-in tools are listed: as its declarations, or as functions of ours.
-HostedTools = Literal["keep", "replace"]
+from sidecall.kernel.rest.tool_selection import Declared, HostedTools
+from sidecall.kernel.schema.forms.definitions import DefinitionFormat, find_form
 
 _RESPONSES: Mapping[NativeKind, Callable[[CompiledTool], Schema]] = {
     "shell": lambda _: {"type": "shell", "environment": {"type": "local"}},
@@ -45,12 +43,10 @@ _TOOLSETS = {"browser": "browser_toolset_20260801", "computer": "computer_toolse
 _DISPLAY = ("display_width_px", "display_height_px", "display_number", "enable_zoom")
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """The tools of a list, and the declarations that replace some of them, by name."""
-
-    tools: Sequence[CompiledTool]
-    by_name: Mapping[str, list[Schema]] = field(default_factory=dict)
+def declare(tools: Sequence[CompiledTool], form: DefinitionFormat, hosted: HostedTools) -> Declared:
+    """Choose between what a provider has of its own and what is here, and declare what stands for such a tool."""
+    chosen = choose_hosted(tools, hosted, has_room=find_form(form).has_hosted)
+    return Declared(chosen) if hosted == "replace" else declare_native(chosen, form)
 
 
 def declare_native(tools: Sequence[CompiledTool], form: str) -> Declared:

@@ -7,8 +7,9 @@ import pytest
 from pydantic import BaseModel
 
 from sidecall import BaseTool, ToolContext, tool
+from sidecall.features.provider_formats.lint import lint, lint_tool
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.lint import Finding, lint, lint_tool
+from sidecall.kernel.schema.author_mistakes import Finding
 
 
 class Node(BaseModel):

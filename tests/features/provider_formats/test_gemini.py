@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.schema.forms.gemini import to_gemini
+from sidecall.features.provider_formats.gemini import to_gemini
 from tests.kit.gemini import find_offences
 
 TEXT = {"type": "string"}

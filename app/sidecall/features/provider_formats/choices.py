@@ -6,7 +6,7 @@ from typing import Any
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
 from sidecall.kernel.schema.describe import write_literal
-from sidecall.kernel.schema.forms.merging import list_values, meet
+from sidecall.kernel.schema.forms.merging import list_values, meet, name_type
 from sidecall.kernel.schema.forms.one_object import join_root
 
 # What only describes: of an option it stays with the option, of the whole with the whole.
@@ -208,13 +208,3 @@ def _join_texts(choices: list[Choice]) -> list[Choice]:
         Choice({"type": "string", "enum": [*texts]}, notes=plain[0].notes),
         *(it for it in choices if it not in plain),
     ]
-
-
-def name_type(value: Any, numbers: str = "number") -> str:
-    """Return the JSON type of a value; `numbers` is the name for numbers."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return numbers
-    return next(kind for kind, types in _TYPES.items() if isinstance(value, types))
-
-
-_TYPES: dict[str, type] = {"null": type(None), "boolean": bool, "string": str, "array": list, "object": object}

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sidecall.features.provider_formats.choices import ANNOTATIONS, Breaker, Choice
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.describe import write_literal
-from sidecall.kernel.schema.forms.choices import ANNOTATIONS, Breaker, Choice, name_type
+from sidecall.kernel.schema.forms.merging import name_type
 from sidecall.kernel.schema.references import map_children
 
 # The formats that its API takes; others are refused with 400.

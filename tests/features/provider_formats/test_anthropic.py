@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel, Field, HttpUrl
 
 from sidecall import tool
+from sidecall.features.provider_formats.anthropic import find_anthropic_obstacles, to_anthropic
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.forms.anthropic import find_anthropic_obstacles, to_anthropic
 from sidecall.kernel.schema.forms.definitions import render_definitions
 
 

@@ -3,13 +3,11 @@
 import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
+from sidecall.features.provider_formats.anthropic import find_own_obstacles
+from sidecall.features.provider_formats.keys import KEY, choose_keys
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.schema.author_mistakes import find_changing_defaults
-from sidecall.kernel.schema.forms.anthropic import find_own_obstacles
-from sidecall.kernel.schema.forms.definitions import KEY, choose_keys
+from sidecall.kernel.schema.author_mistakes import Finding, Level, find_changing_defaults
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.references import walk
@@ -65,21 +63,10 @@ def _count_common(one: str, other: str) -> int:
     return len(one) - row.bit_count()
 
 
-Level = Literal["error", "warning", "note"]
-
 # OpenAI refuses longer ones with 400.
 _MAX_DESCRIPTION = 1024
 # Names that are said to be almost the same as one.
 _MOST_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A finding about a tool: an `error` breaks it somewhere, a `note` only limits it."""
-
-    tool: str
-    level: Level
-    message: str
 
 
 def lint(tools: Sequence[CompiledTool]) -> list[Finding]:

@@ -1,23 +1,33 @@
 """List deferred tools, which a model finds by search, together with the search tool."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
+from sidecall.kernel.core.errors import InvalidParameter
+from sidecall.kernel.core.native_items import OWN_SEARCHES, SEARCH_BY_WORDS, SearchBy
 from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import NONE_DECLARED, DefinitionFormat, list_fitting, render_definitions
-
-# Who searches: the provider, or this server, by words or by regular expressions.
-SearchBy = Literal["provider", "bm25", "regex"]
-
-# The names of Anthropic's, which its models know.
-SEARCH_BY_WORDS = "tool_search_tool_bm25"
-SEARCH_BY_PATTERN = "tool_search_tool_regex"
-OWN_SEARCHES: dict[SearchBy, str] = {"bm25": SEARCH_BY_WORDS, "regex": SEARCH_BY_PATTERN}
 
 # The forms of providers whose models can find tools.
 WITH_SEARCH: tuple[DefinitionFormat, ...] = ("openai-responses", "anthropic")
 _OPENAI_SEARCH = "tool_search"
 _ANTHROPIC_SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": SEARCH_BY_WORDS}
+
+
+def find_search(search: SearchBy, form: DefinitionFormat, registry: Registry) -> CompiledTool | None:
+    """Return our own search tool; None where the provider searches.
+
+    Raises:
+        InvalidParameter: Models of this provider cannot search, or a tool that is offered has the name of the search.
+    """
+    if form not in WITH_SEARCH:
+        raise InvalidParameter(f"`search` goes with `format={WITH_SEARCH[0]}` and `format={WITH_SEARCH[1]}`.")
+    name = OWN_SEARCHES.get(search)
+    own = None if name is None else registry.get(name)
+    if own is not None and not own.is_own:
+        raise InvalidParameter(f"`search={search}` is not there: a tool that is offered has its name, {name}.")
+    return own
 
 
 def list_deferred(

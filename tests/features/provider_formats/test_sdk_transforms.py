@@ -7,8 +7,8 @@ import pytest
 from anthropic import transform_schema
 from openai.lib._pydantic import _ensure_strict_json_schema
 
+from sidecall.features.provider_formats.anthropic import find_anthropic_obstacles, to_anthropic
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.forms.anthropic import find_anthropic_obstacles, to_anthropic
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
 from sidecall.kernel.schema.references import inline_references, inline_root
 from tests.kit.schemas import CHOICES, LOOSE, PLAIN, RECURSIVE, WIDE
