@@ -9,8 +9,8 @@ import pytest
 from sidecall import Caller, ToolCall
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.calls.record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import AskedTool, Preview
 from sidecall.kernel.ports.user_tokens import SignIn
 from tests.kit.ledgers import Clock, Place

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.calls.record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallDecision
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
@@ -13,6 +12,7 @@ from sidecall.features.jobs.state_machine import end_cancelled
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.record import CallRecord
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 

@@ -11,9 +11,9 @@ import pytest
 from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.features.calls.record import CallNotRecorded, CallRecord
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.record import CallNotRecorded, CallRecord
 
 CALL = ToolCall(name="delete", args={"order": 7}, id="call_1")
 REQUEST = CallRequest(
