@@ -232,7 +232,7 @@ async def test_a_tool_keeps_its_place_until_its_killed_process_is_gone() -> None
     two = ProcessExecutor(2, TOOLS_OF)
     admission = Admission(Limits())
     services = CallServices(abandon=admission.abandon)
-    stages = kernel_stages(Execute({"process": two}))
+    stages = kernel_stages(Execute({"process": two}), has_features=True)
     pipeline = Pipeline(Registry([alone]), stages, services=services, admission=admission)
     await two.start([alone.compiled])
     assert two.fork_server_pid is not None

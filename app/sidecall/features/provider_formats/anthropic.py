@@ -1,13 +1,15 @@
 """Write schemas in Anthropic's strict form, and find obstacles."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.forms.merging import list_values
 from sidecall.kernel.schema.forms.strict import arrange, find_strict_obstacles, merge_all_of, say_instead
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children, walk
+from sidecall.kernel.suggest.fuzzy_match import find_same
 
 # What it has, as the `transform_schema` of its own library has it; what else a schema says is said in words.
 _ALWAYS = frozenset("type anyOf enum const description title".split())
@@ -148,3 +150,35 @@ def _is_kept(node: Schema, key: str, value: Any) -> bool:
     kind = node.get("type")
     is_format = key == "format" and kind == "string" and value in _FORMATS
     return is_format or (key == "minItems" and kind == "array" and value in (0, 1))
+
+
+# Names of arguments that the API refuses, and what takes their place.
+_LONGEST = 64
+
+_REFUSED = re.compile(r"[^a-zA-Z0-9_.-]+")
+# The pattern of names; whether it holds for nested objects is not documented.
+KEY = re.compile(rf"[a-zA-Z0-9_.-]{{1,{_LONGEST}}}")
+
+
+def choose_keys(schema: Schema) -> Mapping[str, str]:
+    """Choose replacements for argument names that the API refuses.
+
+    Only names that are read back unambiguously, since they differ in separators alone: `filter[name]` is listed as
+    `filter_name`. Names in other alphabets, and those of objects with free keys, are unchanged.
+    """
+    names = schema.get("properties", {})
+    if schema.get("additionalProperties", False) is not False:
+        return {}
+    chosen = {name: _REFUSED.sub("_", name).strip("_") for name in names if not KEY.fullmatch(name)}
+    return {name: key for name, key in chosen.items() if KEY.fullmatch(key) and find_same(key, names) == [name]}
+
+
+def rename_arguments(schema: Schema) -> Schema:
+    """Copy an arguments schema with the chosen names."""
+    chosen = choose_keys(schema)
+    if not chosen:
+        return schema
+    written = {**schema, "properties": {chosen.get(name, name): it for name, it in schema["properties"].items()}}
+    if "required" in schema:
+        written["required"] = [chosen.get(name, name) for name in schema["required"]]
+    return written

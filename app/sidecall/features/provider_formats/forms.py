@@ -8,10 +8,10 @@ from sidecall.features.provider_formats.anthropic import (
     MAX_UNIONS,
     count_loose,
     is_recursive,
+    rename_arguments,
     to_anthropic,
 )
 from sidecall.features.provider_formats.gemini import to_gemini
-from sidecall.features.provider_formats.keys import rename_arguments
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.ports.approvals.questions import Questions
 from sidecall.kernel.schema.forms.definitions import (

@@ -4,8 +4,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sidecall.features.provider_formats.anthropic import find_own_obstacles
-from sidecall.features.provider_formats.keys import KEY, choose_keys
+from sidecall.features.provider_formats.anthropic import KEY, choose_keys, find_own_obstacles
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.schema.author_mistakes import Finding, Level, find_changing_defaults
 from sidecall.kernel.schema.forms.one_object import join_root

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from sidecall.features.repair.notes import Notes
-from sidecall.features.repair.resolve_unknown import MOST_STRAYS, settle
+from sidecall.features.repair.resolve_unknown import MOST_STRAYS, Notes, settle
 from sidecall.features.repair.text import parse_arguments, read_container
 from sidecall.features.repair.values import mend_value
 from sidecall.kernel.core.errors import InvalidArguments

@@ -1,9 +1,10 @@
 """Resolve unknown arguments at any depth: repaired, refused or dropped, never misread."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from sidecall.features.repair.notes import Notes
+from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.errors.entries import Path, list_options, make_ambiguous, make_misnamed, make_unknown
@@ -17,6 +18,24 @@ from sidecall.kernel.suggest.fuzzy_match import count_shared_words, find_closest
 MOST_STRAYS = 20
 # Keywords of schemas that an object may fit.
 _HOLDING = frozenset(("properties", "anyOf", "oneOf", "$ref"))
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was found and done while arguments were repaired.
+
+    `meant` are the places that misnamed arguments were meant for, whose values are checked there. `renamed` are the
+    places of renamed ones, with the original. `nulls` are places from which a null was removed, and the error if a
+    value is required. `kept` are unknown names in objects that leave open which names they take.
+    """
+
+    repaired: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
+    meant: set[Path] = field(default_factory=set)
+    renamed: dict[Path, UnknownKey] = field(default_factory=dict)
+    nulls: dict[Path, FieldError] = field(default_factory=dict)
+    kept: set[Path] = field(default_factory=set)
 
 
 def settle(

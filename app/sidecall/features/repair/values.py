@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from sidecall.features.repair.notes import Notes
+from sidecall.features.repair.resolve_unknown import Notes
 from sidecall.features.repair.text import read_container
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path

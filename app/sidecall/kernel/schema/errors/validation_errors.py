@@ -21,7 +21,7 @@ from sidecall.kernel.schema.errors.entries import (
 )
 from sidecall.kernel.schema.errors.fitting import has_fitting_type, is_listed, keeps_bounds
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.whole_numbers import OF_KEYS
+from sidecall.kernel.schema.whole_numbers import OF_KEYS, drop_member, is_free
 from sidecall.kernel.suggest.fuzzy_match import find_same
 
 # Values that are looked at; members of unions within unions multiply.
@@ -220,3 +220,33 @@ def _enter(node: Schema, part: str | int, root: Schema) -> Schema | None:
         name = part if part in properties else next(iter(find_same(part, properties)), part)
         inner = properties.get(name, node.get("additionalProperties"))
     return resolve(inner, root) if isinstance(inner, dict) else None
+
+
+def find_nulls(site: Site, root: Schema) -> list[Site]:
+    """List the nulls that the likely union member refuses and does not require."""
+    if not _holds_null(site.value):
+        return []
+    value, start = site.value, len(site.path)
+    entries = ValidationErrors(root).find(value, site.node, site.path)
+    paths = [
+        path for path in (tuple(it["loc"]) for it in entries) if len(path) > start and _is_null(value, path[start:])
+    ]
+    for path in paths:
+        value = drop_member(value, path[start:])
+    left = ValidationErrors(root).find(value, site.node, site.path)
+    wanted = {tuple(it["loc"]) for it in left if it["type"] == "missing"}
+    return [Site("type", path, None, None) for path in paths if path not in wanted and not is_free(root, path)]
+
+
+def _holds_null(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(it is None or _holds_null(it) for it in inner)
+
+
+def _is_null(value: Any, path: Path) -> bool:
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):  # What is missing there.
+            return False
+    return value is None
