@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from sidecall import StructuredTool, tool
 from sidecall.features.mcp_server import calls
+from sidecall.features.repair import text
 from sidecall.kernel.pipeline import arguments
 from sidecall.kernel.pipeline import format as formatting
 from sidecall.kernel.pipeline import result_schema as hold_result
-from sidecall.kernel.schema.repair import text
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

@@ -10,15 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 from sidecall.features.fleet.running_call import RunningCall
+from sidecall.features.processes.failures import write_failure
+from sidecall.features.processes.inside.tool_process import open_call, write_record
+from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.sandbox.late import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.core.invocation import Invocation, Release
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.failures import write_failure
-from sidecall.kernel.executors.process.inside.tool_process import open_call, write_record
-from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.pipeline.arguments import validate
 from sidecall.kernel.schema.arguments import fill_hidden

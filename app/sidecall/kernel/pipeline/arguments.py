@@ -1,6 +1,7 @@
 """Parse the arguments to a JSON object, from any form in which a model wrote them."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
@@ -15,7 +16,7 @@ from sidecall.kernel.json_data.text import name_json_type, parse_json, read_obje
 from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps
 from sidecall.kernel.schema.arguments import validate as validate_at_once
 from sidecall.kernel.schema.describe import list_keys
-from sidecall.kernel.schema.repair.text import SHORT, LongRepair, parse_arguments
+from sidecall.kernel.schema.errors.reading import REPAIR, SHORT, LongRepair
 
 
 async def try_arguments(invocation: Invocation) -> ToolFailure | None:
@@ -95,7 +96,7 @@ def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, obj
     if not text.strip():
         return {}, None
     try:
-        value, written = parse_arguments(text, repaired)
+        value, written = _parse(text, repaired)
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
@@ -107,6 +108,14 @@ def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, obj
         kind = name_json_type(value)
         raise _make_failure(f"The arguments must be one JSON object, not {kind}", schema)
     return value, written
+
+
+def _parse(text: str, repaired: list[str]) -> tuple[Any, str]:
+    try:
+        value = parse_json(text.encode())
+    except ValueError:
+        value = None
+    return (value, text) if isinstance(value, dict) else REPAIR.parse_arguments(text, repaired)
 
 
 def _make_failure(said: str, schema: Schema) -> MalformedArguments:
