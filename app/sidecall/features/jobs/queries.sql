@@ -264,13 +264,13 @@ ORDER BY attempt, number
 -- name: forget_progress (sqlite)
 DELETE FROM call_progress
 WHERE at <= (julianday('now') - 2440587.5) * 86400.0 - $1 AND NOT EXISTS (
-    SELECT 1 FROM calls WHERE id = call_id AND status IN ('queued', 'running', 'awaiting_approval')
+    SELECT 1 FROM calls WHERE id = call_progress.call_id AND status IN ('queued', 'running', 'awaiting_approval')
 )
 
 -- name: forget_progress (postgres)
 DELETE FROM call_progress
 WHERE at <= extract(epoch FROM clock_timestamp()) - CAST($1 AS DOUBLE PRECISION) AND NOT EXISTS (
-    SELECT FROM calls WHERE id = call_id AND status IN ('queued', 'running', 'awaiting_approval')
+    SELECT FROM calls WHERE id = call_progress.call_id AND status IN ('queued', 'running', 'awaiting_approval')
 )
 
 -- name: trim_progress
