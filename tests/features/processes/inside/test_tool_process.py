@@ -26,7 +26,16 @@ from tests.features.processes.inside.messages import greeting, request_for
         (
             request_for("pairing", name="pair_of_list"),
             {
-                "kind": "output_error",
+                "kind": "typed",
+                "classes": [
+                    ["sidecall.kernel.core.errors", "ToolOutputError"],
+                    ["sidecall.kernel.core.errors", "ToolFailure"],
+                    ["sidecall.kernel.core.errors", "SidecallError"],
+                    ["builtins", "Exception"],
+                    ["builtins", "BaseException"],
+                    ["builtins", "object"],
+                ],
+                "state": {},
                 "message": "Error: pairing has response_format='content_and_artifact' and must return a pair"
                 " (content, artifact), but returned list.",
             },
