@@ -3,7 +3,7 @@
 # is `column IN (…)` or `NOT IN (…)` with three or more constants: one for an insert and a delete, two for an update,
 # and again for the next row. With two constants, or with the same three joined by OR, it builds none.
 # A good guess would be that the constants are compared one by one, or put into a table once for the statement, as in a
-# query. Four such indexes cost a third of a small insert's time.
+# query. With two such indexes a small insert took 10.4 µs, and 7.5 µs without (in memory, SQLite 3.40.1).
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

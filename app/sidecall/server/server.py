@@ -167,7 +167,7 @@ class Server(uvicorn.Server):
             self._begin_to_end(0.0 if sig == signal.SIGINT else self._patience.drain_grace)
 
     def _hurry(self) -> None:
-        """End soon, also where the end has begun: nobody starts another worker, or ends this one if it hangs."""
+        """End soon, also if the end has begun: without a supervisor nothing replaces a worker or kills a stuck one."""
         self._grace = 0.0
         self._patience = replace(self._patience, drain_timeout=min(self._patience.drain_timeout, _TO_FINISH_ALONE))
         self._lifecycle.hurry(self._patience.drain_timeout)

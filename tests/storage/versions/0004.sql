@@ -136,9 +136,9 @@ CREATE TABLE feature_versions (
     applied_at double precision NOT NULL,
     PRIMARY KEY (feature, version)
 );
-INSERT INTO "feature_versions" VALUES('approval_webhooks',1,'messages',1.79593922133956027031e+09);
-INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79593922133956193924e+09);
-INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79593922133956384657e+09);
+INSERT INTO "feature_versions" VALUES('approval_webhooks',1,'messages',1.7959440436053421497e+09);
+INSERT INTO "feature_versions" VALUES('console',1,'sessions',1.79594404360534405703e+09);
+INSERT INTO "feature_versions" VALUES('costs',1,'spending',1.79594404360534501069e+09);
 CREATE TABLE items (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -156,10 +156,10 @@ CREATE TABLE schema_version (
     name TEXT NOT NULL,
     applied_at REAL NOT NULL
 );
-INSERT INTO "schema_version" VALUES(1,'tables',1.79593922133954238891e+09);
-INSERT INTO "schema_version" VALUES(2,'origins',1.79593922133955526346e+09);
-INSERT INTO "schema_version" VALUES(3,'turns',1.79593922133955740923e+09);
-INSERT INTO "schema_version" VALUES(4,'kinds',1.79593922133955883986e+09);
+INSERT INTO "schema_version" VALUES(1,'tables',1.7959440436053242683e+09);
+INSERT INTO "schema_version" VALUES(2,'origins',1.79594404360533714298e+09);
+INSERT INTO "schema_version" VALUES(3,'turns',1.79594404360533905031e+09);
+INSERT INTO "schema_version" VALUES(4,'ends',1.79594404360534095764e+09);
 CREATE TABLE servers (
     id TEXT NOT NULL PRIMARY KEY,
     started_at REAL NOT NULL,
@@ -181,9 +181,7 @@ CREATE INDEX contents_by_caller ON contents (tenant, caller, number, size, expir
 CREATE INDEX items_by_namespace ON items (tenant, namespace);
 CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL;
 CREATE UNIQUE INDEX calls_by_key ON calls (key) WHERE key IS NOT NULL;
-CREATE INDEX calls_open ON calls (status, id) WHERE status IN ('queued', 'running', 'awaiting_approval');
 CREATE INDEX calls_by_name ON calls (name, id);
-CREATE INDEX calls_by_status ON calls (status, id) WHERE status NOT IN ('succeeded', 'queued', 'running', 'awaiting_approval');
 CREATE INDEX calls_by_caller ON calls (caller, id);
 CREATE INDEX calls_to_tell ON calls (callback_at) WHERE callback_at IS NOT NULL;
 CREATE INDEX calls_free ON calls (free_at, ended_at, size) WHERE free_at IS NOT NULL;
@@ -195,6 +193,8 @@ CREATE INDEX calls_by_conversation ON calls (conversation_id, id) WHERE conversa
 CREATE INDEX calls_by_trace ON calls (trace_id) WHERE trace_id IS NOT NULL;
 CREATE INDEX calls_by_request ON calls (request_id) WHERE request_id IS NOT NULL;
 CREATE INDEX calls_by_kind ON calls (kind, id) WHERE kind IS NOT NULL;
+CREATE INDEX calls_open ON calls (status, id) WHERE ended_at IS NULL;
+CREATE INDEX calls_by_status ON calls (status, id) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
 CREATE INDEX approval_messages_due ON approval_messages (receiver, due_at, number);
 CREATE INDEX approval_messages_by_approval ON approval_messages (approval_id);
 CREATE VIEW approval_receivers_open AS

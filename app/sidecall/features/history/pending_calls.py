@@ -191,6 +191,7 @@ class PendingCalls:
         return is_long and content[:1] in _MAY_BE_JSON and self._aside_size + len(content) <= _MOST_ASIDE
 
     def _begin_aside(self, noted: NotedCall, content: str) -> None:
+        self._size -= len(content)  # Until it is copied it has a bound of its own.
         self._aside_size += len(content)
         task = asyncio.create_task(self._note_aside(noted, content), context=Context())
         self._aside.add(task)
@@ -243,13 +244,10 @@ class PendingCalls:
             content, error = said["content"], said["response_metadata"].get("error")
             # Values that take longer are made by authors' code, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
-                if not self._is_for_aside(content):
-                    content = showing.show_content(content)
-                    self._size += len(content)
-            else:
-                self._size += len(content)
+                content = content if self._is_for_aside(content) else showing.show_content(content)
             if error is not None:
                 error = showing.show_error(error)
+            self._size += len(content)
         sent, args = invocation.args, None if outcome == "malformed_arguments" else invocation.args or {}
         is_whole = request.state is None and not request.context
         size = None if tool.hidden_names or copied is not None else showing.measure_if_plain(sent)

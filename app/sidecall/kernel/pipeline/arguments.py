@@ -1,7 +1,6 @@
 """Parse the arguments to a JSON object, from any form in which a model wrote them."""
 
 from collections.abc import Awaitable
-from typing import Any
 
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
@@ -62,27 +61,27 @@ def decode(invocation: Invocation) -> Awaitable[None] | None:
     if call.item is not None and CUT_OFF in call.item:
         raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
     if isinstance(args, str):
-        if len(args) > SHORT:
-            return _decode_long(invocation, args)
-        _decode(invocation, args)
-        return None
+        value = _parse_object(args)
+        if value is None:
+            if len(args) > SHORT:
+                return ARGUMENTS.run_for(key_of(invocation.request.caller), _mend, invocation, args)
+            _mend(invocation, args)
+            return None
+        args = value
     invocation.args = args
     return None
 
 
-def _decode_long(invocation: Invocation, text: str) -> Awaitable[None] | None:
-    """Parse a text at once if it is an object in JSON, and anything else in a thread."""
+def _parse_object(text: str) -> dict[str, object] | None:
+    """Parse a text that is an object in JSON; None for any other."""
     try:
         value = parse_json(text.encode())
     except ValueError:
-        value = None
-    if type(value) is not dict:
-        return ARGUMENTS.run_for(key_of(invocation.request.caller), _decode, invocation, text)
-    invocation.args = value
-    return None
+        return None
+    return value if isinstance(value, dict) else None
 
 
-def _decode(invocation: Invocation, text: str) -> None:
+def _mend(invocation: Invocation, text: str) -> None:
     try:
         invocation.args, written = _read(text, invocation.tool.args_schema.flat, invocation.repaired)
     except MalformedArguments:
@@ -96,7 +95,7 @@ def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, obj
     if not text.strip():
         return {}, None
     try:
-        value, written = _parse(text, repaired)
+        value, written = REPAIR.parse_arguments(text, repaired)
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
@@ -108,14 +107,6 @@ def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, obj
         kind = name_json_type(value)
         raise _make_failure(f"The arguments must be one JSON object, not {kind}", schema)
     return value, written
-
-
-def _parse(text: str, repaired: list[str]) -> tuple[Any, str]:
-    try:
-        value = parse_json(text.encode())
-    except ValueError:
-        value = None
-    return (value, text) if isinstance(value, dict) else REPAIR.parse_arguments(text, repaired)
 
 
 def _make_failure(said: str, schema: Schema) -> MalformedArguments:

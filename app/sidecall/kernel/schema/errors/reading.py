@@ -30,8 +30,8 @@ class Reading:
     """A validator's result.
 
     `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the validator's own
-    errors of values, `sites` their places, once located, and `places` these by the identity of the errors. `strays` are
-    the unknown names, and `unknown` the validator's own locations of these.
+    errors of values, `sites` their places, once located, and `places` these by the identity of the errors.
+    `unknown_keys` are the unknown names, and `unknown` the validator's own locations of these.
     """
 
     values: Any = None

@@ -1,5 +1,0 @@
--- Whether a call is open is seen at its end, as in SQLite.
-DROP INDEX calls_open;
-DROP INDEX calls_by_status;
-CREATE INDEX calls_open ON calls (status, id) WHERE ended_at IS NULL;
-CREATE INDEX calls_by_status ON calls (status, id) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
