@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.collect import collect_items, compile_items, tools_of
+from sidecall.loading.modules.loading import load_file
 from tests.kit.projects import names, tool_file, write
 
 KITS = """

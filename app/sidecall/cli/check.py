@@ -18,13 +18,14 @@ from sidecall.features.contract.cli import compare_with_lock, find_exit_code, pr
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
 from sidecall.features.mcp_client.mcp_json import InvalidMcpServers, UpstreamEntry, read_entries
 from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
+from sidecall.features.processes.finder import Finder
+from sidecall.features.processes.tool_location import find_unfit
+from sidecall.features.provider_formats.lint import lint
 from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.finder import Finder
-from sidecall.kernel.executors.process.tool_location import find_unfit
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.lint import Finding, lint
+from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.later import later
 from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sidecall.features.processes.finder import Finder
+from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.feature import LateSandboxExecutor, make_sandbox
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
 from sidecall.later import later
 from sidecall.loading.collect import TOOLS_OF, tools_of
@@ -13,7 +14,7 @@ from sidecall.settings import Settings
 
 # Only tools in processes have to be found there.
 _refuse_unfit: Callable[[Sequence[CompiledTool], Finder], None] = later(
-    "sidecall.kernel.executors.process.tool_location:refuse_unfit"
+    "sidecall.features.processes.tool_location:refuse_unfit"
 )
 # Opens spans in the processes of tools.
 _TRACES = "sidecall.features.telemetry.tracing:open_in_process"
@@ -36,7 +37,11 @@ def read_executor_settings(settings: Settings) -> ExecutorSettings:
 def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind, those of features included; for calls without a server."""
     made_with = read_executor_settings(settings)
-    return {**build_all(made_with), "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings))}
+    return {
+        **build_all(made_with),
+        "process": make_late_processes(made_with),
+        "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings)),
+    }
 
 
 def refuse_unfit(tools: Iterable[CompiledTool]) -> None:

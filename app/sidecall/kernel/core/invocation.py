@@ -173,6 +173,7 @@ class Invocation(Struct):
     ignored: list[str] = field(default_factory=list)  # inject, validate
     waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
     args: Mapping[str, Any] = NOTHING  # decode
+    written: str | None = None  # decode: JSON of the same arguments, where they were not sent as that
     own_secrets: Mapping[str, str] = NOTHING  # look_up_secrets
     user_tokens: Mapping[str, str] = NOTHING  # look_up_tokens: by provider
     conversation: str | None = None  # open_workspace

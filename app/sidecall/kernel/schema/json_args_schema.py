@@ -10,12 +10,12 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.choices import choose_most_at_once
+from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator, make_json_schema_validator
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
-from sidecall.kernel.schema.repair.coerce import Reading, mend
 from sidecall.kernel.schema.whole_numbers import to_integer
 
 
@@ -70,7 +70,7 @@ class JsonArgsSchema:
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
     def _repair(self, given: Mapping[str, Any], verdict: Reading, repaired: list[str], ignored: list[str]) -> Any:
-        return mend(self.validator, given, verdict, repaired, ignored, self.guards)
+        return REPAIR.mend(self.validator, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(
