@@ -4,6 +4,7 @@ from typing import Any
 
 from sidecall import BaseTool, ToolCall, ToolMessage
 from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.sender import Sender
 from tests.kit.servers import CLIENT, Server
 
 
@@ -14,7 +15,13 @@ def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, An
 
 def write_request(name: str, args: Any = None, *, id: str = "call_1", **beside: Any) -> CallRequest:
     """Make a request for the pipeline, with what the caller sends next to the call."""
-    return CallRequest(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
+    return request_call(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
+
+
+def request_call(call: ToolCall, **beside: Any) -> CallRequest:
+    """Make a request of a call, with what is known of its sender and what that sends next to it."""
+    known = {name: beside.pop(name) for name in Sender.__struct_fields__ if name in beside}
+    return CallRequest(call, Sender(**known), **beside)
 
 
 async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:

@@ -27,6 +27,7 @@ from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocatio
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.process.finder import Finder
@@ -148,7 +149,7 @@ class CallRunner:
         sent, supplies = read_call(dict(call), self._registry), self._supplies
         state = supplies.state if sent.state is None else sent.state
         context = {**supplies.context, **sent.context}
-        request = CallRequest(sent.call, supplies.caller, state, context, supplies.headers, wants_value=True)
+        request = CallRequest(sent.call, Sender(supplies.headers, supplies.caller, wants_value=True), state, context)
         async with self._open() as (pipeline, events):
             try:
                 return events.finish(await pipeline.run(request))
@@ -169,7 +170,7 @@ class CallRunner:
         approvals = self._ledger.approvals
         call = (await approvals.get(approval.id)).require_pending()
         self._supplies.tokens.known[approval.sign_in.provider] = token
-        request = call.to_request().copy_with(resumes=approval.id)
+        request = call.to_request().copy_reviewed(approval_id=approval.id)
         async with self._open() as (pipeline, events):
             await approvals.decide(approval.id, Decision(decision="approve"), self._supplies.caller.subject)
             async with reopening(approvals, approval.id):

@@ -54,7 +54,7 @@ def test_a_caller_may_shorten_the_time_and_never_lengthen_it(
     wait = tool("wait", timeout=own, description="Wait.")(lambda: None)
     before = time.monotonic()
 
-    invocation = new_invocation(REQUEST.copy_with(deadline=Deadline(before + callers, callers)), wait.compiled, None)
+    invocation = new_invocation(REQUEST.copy_sent(deadline=Deadline(before + callers, callers)), wait.compiled, None)
     after = time.monotonic()
 
     assert invocation.deadline is not None
@@ -117,5 +117,10 @@ def test_a_request_is_not_approved_unless_somebody_says_so() -> None:
     """It comes from an anonymous program with nothing beside it."""
     request = write_request("wait")
 
-    assert request.approved is False
-    assert (request.caller.subject, request.state, request.context, request.headers) == ("anonymous", None, {}, {})
+    assert request.review.approved is False
+    assert (request.sender.caller.subject, request.state, request.context, request.sender.headers) == (
+        "anonymous",
+        None,
+        {},
+        {},
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
@@ -17,6 +17,7 @@ from sidecall.kernel.pipeline.stages import Stages, kernel_stages
 from sidecall.loading.discovery import discover
 from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.process import process_tools
+from tests.kit.calls import request_call
 
 Answer = Callable[..., Awaitable[ToolMessage]]
 
@@ -31,7 +32,7 @@ def answering(executor: Executor, stages: Stages | None = None) -> Answer:
         registry = Registry([tool])
         pipeline = Pipeline(registry, stages or own, services=CallServices(store, (secrets or {}).get))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
-        return await pipeline.run(CallRequest(call, **beside))
+        return await pipeline.run(request_call(call, **beside))
 
     return answer
 

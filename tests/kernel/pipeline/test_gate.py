@@ -144,7 +144,7 @@ async def test_a_call_is_counted_before_anybody_is_asked_for_its_tool() -> None:
     with pytest.raises(QuotaExceeded):
         await entrance.enter("hidden", "ann")
     with pytest.raises(Overloaded):
-        await entrance.enter("hidden", "ann", is_counted=True)
+        await entrance.gate.enter(write_request("hidden", caller=ANN).copy_with(id="01"))
 
     assert entrance.noted == [
         ("ann", "asked"),

@@ -112,17 +112,17 @@ async def decide(
             await keeping.keep()
         return await answer_rejected(pipeline, approvals, rejected.approval, call)
     rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = call.to_request().copy_with(
+    sent = call.to_request().copy_sent(deadline=terms.deadline)
+    sent.note_review(
+        approval_id=approval_id,
         approved=True,
         rejection=rejection,
-        resumes=approval_id,
-        deadline=terms.deadline,
-        resumed=record.state,
+        state=record.state,
         reply=decision.reason,
     )
     request = await _edit(pipeline, sent, decision)
     decided = await approvals.decide(approval_id, decision, by.subject)
-    request.decided = describe_decision(decided.approval)
+    request.note_review(decision=describe_decision(decided.approval))
     async with reopening(approvals, approval_id):
         entered = await _enter(pipeline, request, keeping)
     return await finish(pipeline, approvals, request, entered, call)
@@ -132,7 +132,8 @@ def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: 
     """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
-        request = ran.to_request().copy_with(resumes=approval.id, decided=describe_decision(approval))
+        request = ran.to_request()
+        request.note_review(approval_id=approval.id, decision=describe_decision(approval))
         pipeline.note_end(request, message, kind)
 
 
@@ -266,17 +267,18 @@ async def finish(
     Raises:
         CallRefused: The executor refused the call; it goes on waiting.
     """
-    assert request.resumes is not None
+    approval_id = request.review.approval_id
+    assert approval_id is not None
     try:
         ended = await _run(pipeline, request, entered)
     except CallRefused:  # The tool has not begun, so another decision may follow.
-        await approvals.reopen(request.resumes)
+        await approvals.reopen(approval_id)
         raise
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
-        await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
+        await keep_answer(approvals, approval_id, refuse(interrupted, request.call), call)
         raise
-    return await keep_answer(approvals, request.resumes, ended, call) if isinstance(ended, ToolMessage) else ended
+    return await keep_answer(approvals, approval_id, ended, call) if isinstance(ended, ToolMessage) else ended
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage | Approval:
@@ -287,7 +289,7 @@ async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolM
     except CallRefused:
         raise
     except ApprovalRequired as error:
-        return error.approval if error.approval.id == request.resumes else answer_for(request, error)
+        return error.approval if error.approval.id == request.review.approval_id else answer_for(request, error)
     except RequestError as error:
         return answer_for(request, error)
 

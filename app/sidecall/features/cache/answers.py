@@ -156,7 +156,8 @@ class Flight:
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
         """Copy from an invocation what the tool needs, without parts that end with the first call."""
-        request = invocation.request.copy_with(listener=self._publish, presence=None, deadline=None, holder=None)
+        request = invocation.request.copy_sent(presence=None, deadline=None)
+        request.listener, request.holder = self._publish, None
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(
@@ -210,7 +211,7 @@ class Flight:
         self._waiting += 1
         try:
             # The tool's own deadline ends the run itself.
-            patience = None if invocation.request.deadline is None else seconds_left(invocation)
+            patience = None if invocation.request.sender.deadline is None else seconds_left(invocation)
             await asyncio.wait((self._task,), timeout=patience)
         finally:
             self._waiting -= 1

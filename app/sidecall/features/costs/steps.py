@@ -230,9 +230,9 @@ class TakeBudget:
         await self._take(invocation)
 
     async def _take(self, invocation: Invocation) -> None:
-        request, price = invocation.request, to_billionths(read_amount(invocation.tool.options.cost or 0))
+        review, price = invocation.request.review, to_billionths(read_amount(invocation.tool.options.cost or 0))
         # A rule for all calls of a tool says nothing about a budget.
-        is_allowed = request.approved and request.rule is None
+        is_allowed = review.approved and review.rule is None
         taken: list[Reservation] = []
         try:
             for budget, purse in _list_purses(self._budgets, self._log, invocation):

@@ -87,7 +87,7 @@ def look_up_tokens(invocation: Invocation) -> Awaitable[None] | None:
 
 
 async def _require_token(invocation: Invocation, tokens: UserTokens) -> None:
-    caller, found = invocation.request.caller, {}
+    caller, found = invocation.request.sender.caller, {}
     try:
         for provider in _list_providers(invocation):
             token = await tokens.find(caller, provider)
@@ -151,13 +151,13 @@ class RenewSignIn:
         if not isinstance(refused, UserTokenRefused):
             return None
         providers = [it for it in _list_providers(invocation) if refused.provider in (None, it)]
-        request = invocation.request
-        if not providers or (request.resumes is not None and not request.approved):
+        review = invocation.request.review
+        if not providers or (review.approval_id is not None and not review.approved):
             return None
         return self._ask(invocation, providers)
 
     async def _ask(self, invocation: Invocation, providers: list[str]) -> None:
-        tokens, caller = invocation.services.user_tokens, invocation.request.caller
+        tokens, caller = invocation.services.user_tokens, invocation.request.sender.caller
         for provider in providers:
             if tokens is not None and provider in invocation.user_tokens:
                 await tokens.drop(caller, provider, invocation.user_tokens[provider])
@@ -170,12 +170,12 @@ async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> N
         lack = f"This server has no sign-in, so it has no token of {provider}."
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)
     try:
-        sign_in = tokens.invite(invocation.request.caller, provider)
+        sign_in = tokens.invite(invocation.request.sender.caller, provider)
     except TokenUnavailable as error:
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, error.message) from error
     waiting = await ask_person(approvals, invocation, Preview(sign_in=sign_in))
     # They may have signed in before this call was stored as waiting.
-    await tokens.look_again(invocation.request.caller, provider)
+    await tokens.look_again(invocation.request.sender.caller, provider)
     raise waiting.as_error() from None
 
 
@@ -198,7 +198,7 @@ def look_up_secrets(invocation: Invocation) -> Awaitable[None] | None:
 async def _find_secrets(invocation: Invocation, places: OwnSecrets) -> None:
     names = _list_names(invocation.tool)
     try:
-        invocation.own_secrets = await places.find(invocation.request.caller, names)
+        invocation.own_secrets = await places.find(invocation.request.sender.caller, names)
     except SecretUnreadable as error:
         raise SecretLost(invocation.tool.name, error.name) from error
 

@@ -87,7 +87,7 @@ class CallLines:
             line["trace_id"] = origin.trace_id
         if origin.conversation_id is not None:
             line["conversation_id"] = self._redaction.redact(origin.conversation_id, 1)
-        request_id, caller = REQUEST_ID.get() or origin.request_id, request.caller
+        request_id, caller = REQUEST_ID.get() or origin.request_id, request.sender.caller
         if request_id:
             line["request_id"] = request_id
         if caller is not ANONYMOUS:

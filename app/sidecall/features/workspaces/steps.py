@@ -51,8 +51,8 @@ async def open_workspace(invocation: Invocation) -> None:
     conversation, lasts = _choose(invocation)
     places = invocation.services.workspaces or _PASSING
     invocation.conversation = conversation
-    opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
-    invocation.workspace = await FILES.run_for(key_of(invocation.request.caller), opening)
+    opening = partial(places.open, invocation.request.sender.caller.tenant, conversation, lasts=lasts)
+    invocation.workspace = await FILES.run_for(key_of(invocation.request.sender.caller), opening)
 
 
 def _choose(invocation: Invocation) -> tuple[str | None, bool]:
@@ -63,7 +63,7 @@ def _choose(invocation: Invocation) -> tuple[str | None, bool]:
             lasting = find_lasting(request.context, injection.field)
             if lasting is not None:
                 return lasting, True
-    return find_conversation(request.headers, request.context), False
+    return find_conversation(request.sender.headers, request.context), False
 
 
 def require_files(invocation: Invocation) -> None:
@@ -118,7 +118,7 @@ async def note_workspace(invocation: Invocation) -> None:
     message, workspace = invocation.message, invocation.workspace
     if message is None or not isinstance(workspace, Workspace):
         return
-    note, caller = None, key_of(invocation.request.caller)
+    note, caller = None, key_of(invocation.request.sender.caller)
     if workspace.is_kept:
         note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
     elif invocation.services.workspaces is not None:
@@ -150,7 +150,7 @@ async def leave_workspace(invocation: Invocation) -> None:
         places = invocation.services.workspaces or _PASSING
         # Files without a conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
-        await pool.run_for(key_of(invocation.request.caller), places.end, workspace)
+        await pool.run_for(key_of(invocation.request.sender.caller), places.end, workspace)
 
 
 _PREFIX = "cfile_"

@@ -2,35 +2,33 @@
 
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 from uuid_utils import uuid7
 
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import (
-    ANONYMOUS,
     Caller,
     CallOrigin,
     EventListener,
-    Presence,
     RunContextWrapper,
     Signals,
     ToolContext,
     Usage,
 )
 from sidecall.kernel.core.cost import CallCost, to_number
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.core.sender import UNKNOWN, Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.typed_context import HeldContext
-from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
+from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.contents import CallerContents, ReachableContents
 from sidecall.kernel.ports.passages import OwnPassages, Passages
 from sidecall.kernel.ports.sandbox import Sandbox
@@ -60,56 +58,48 @@ class _Nothing(Mapping[str, Any]):
 NOTHING: Mapping[str, Any] = _Nothing()
 
 
+class Job(Protocol):
+    """A durable call, whose end is kept for a later question."""
+
+    def note_begin(self, invocation: "Invocation") -> None:
+        """Note that its tool begins, so that it may have effects."""
+
+
 class CallRequest(Struct):
     """A ToolCall and what its sender, never the model, supplies with it.
 
-    `approved` says that a person has approved the call, where its tool requires that; `rule` is the rule that decided,
-    if one did. `rejection` is a person's reason for rejecting what the tool wanted to do itself. `resumed` is the state
-    that a tool saved when it asked a person, and `reply` their answer. `resumes` is the id of the approval for which
-    the call waited; `decided` is the decision, also for all such calls.
-
-    `listener` receives progress, `begins` is called with the invocation when the tool begins. `deadline` is the
-    sender's, and shortens the tool's. `id` is the invocation's; `is_counted` says that its quota was already taken,
-    `is_remembered` that the call is durable. The result counts against `holder` until the sender releases it, or while
-    it is made; `pinned` are the allowed contract hashes. `known_as` identifies a call that has waited if its sender
-    gave no id, or makes what does. `wants_value` says that the result may be read as a value. `origin` is set where the
-    call came with an earlier request, `trace_id` once its span has begun.
+    `listener` receives progress. The result counts against `holder` until the sender releases it, or while it is made.
+    `review` is what a person or a rule has decided about the call. `id` is that of its record, if it comes from one: it
+    was counted when it came. `job` is set while it runs as a durable call. `origin` is what it belongs to, once that
+    was asked.
     """
 
     call: ToolCall
-    caller: Caller = ANONYMOUS
+    sender: Sender = UNKNOWN
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    presence: Presence | None = None
-    deadline: Deadline | None = None
     holder: Hashable = None
-    pinned: Collection[str] | None = None
-    approved: bool = False
-    rule: ApprovalRule | None = None
-    rejection: str | None = None
-    resumes: str | None = None
-    decided: Decided | None = None
-    resumed: Any = None
-    reply: str | None = None
     listener: EventListener | None = None
+    review: Review = NOT_REVIEWED
     id: str | None = None
-    is_counted: bool = False
-    is_remembered: bool = False
-    known_as: Callable[[], str] | str | None = None
-    begins: Callable[["Invocation"], None] | None = None
-    wants_value: bool = False
+    job: Job | None = None
     origin: CallOrigin | None = None
-    trace_id: str = ""
 
     def copy_with(self, **changed: Any) -> "CallRequest":
         """Return a copy with other values of these fields."""
         return structs.replace(self, **changed)
 
+    def note_review(self, **changed: Any) -> None:
+        """Note what is decided about the call, for its sender to see."""
+        self.review = structs.replace(self.review, **changed)
 
-def wants_value(request: CallRequest) -> bool:
-    """Return whether the result of a call may be read as a value, now or when its answer is fetched later."""
-    return request.wants_value or request.is_remembered
+    def copy_reviewed(self, **changed: Any) -> "CallRequest":
+        """Return a copy with other values of these fields of its review."""
+        return structs.replace(self, review=structs.replace(self.review, **changed))
+
+    def copy_sent(self, **changed: Any) -> "CallRequest":
+        """Return a copy with other values of these fields of its sender."""
+        return structs.replace(self, sender=structs.replace(self.sender, **changed))
 
 
 # To be called when what runs on of a call has ended.
@@ -189,8 +179,6 @@ class Invocation(Struct):
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
-    trace_id: str = ""  # the tracing stage
-    origin: CallOrigin | None = None  # the first access, by `get_origin`
     cost: CallCost | None = None  # execute, and the tool by its context
     reservations: Sequence[Any] = ()  # take_budget
     before_run: Callable[["Invocation"], Awaitable[None] | None] | None = None  # take_budget: unless an answer is kept
@@ -206,7 +194,7 @@ class Invocation(Struct):
         """The ToolContext of this call, for the tool and the functions around it."""
         if self._context is None:
             contents, passages = self.services.contents, self.services.passages
-            args = self.call.args
+            args, sender, review = self.call.args, self.request.sender, self.request.review
             made = self._context = object.__new__(ToolContext)
             # Past the form in which tests make one, which takes as long again.
             RunContextWrapper.__init__(
@@ -214,22 +202,22 @@ class Invocation(Struct):
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
                 invocation_id=self.id,
-                caller=self.request.caller,
+                caller=sender.caller,
                 state=self.request.state,
                 context=self.request.context,
-                headers=self.request.headers,
-                store=pick_tenant(self.services.store, self.request.caller.tenant),
-                contents=None if contents is None else CallerContents(contents, self.request.caller),
+                headers=sender.headers,
+                store=pick_tenant(self.services.store, sender.caller.tenant),
+                contents=None if contents is None else CallerContents(contents, sender.caller),
                 sandbox=self.services.sandbox,
-                passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
-                trace=partial(name_trace, self.services.trace, self.request.headers),
+                passages=None if passages is None else OwnPassages(passages, sender.caller.tenant),
+                trace=partial(name_trace, self.services.trace, sender.headers),
                 deadline=self.deadline,
-                approved=self.request.approved,
-                rejection=self.request.rejection,
-                resumed=self.request.resumed,
-                reply=self.request.reply,
+                approved=review.approved,
+                rejection=review.rejection,
+                resumed=review.state,
+                reply=review.reply,
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
-                signals=Signals(False, self.request.listener, self.request.presence, open_cost(self)),
+                signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
             if isinstance(self.request.context, HeldContext):
                 self._context = self.request.context.put_into(made)
@@ -356,8 +344,9 @@ def new_invocation(
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
     deadline = None if seconds is None else now + seconds
-    if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
-        deadline = request.deadline.moment
+    due = request.sender.deadline
+    if due is not None and (deadline is None or due.moment < deadline):
+        deadline = due.moment
     return Invocation(request.id or str(uuid7()), request, tool, now, deadline, services, [], [])
 
 

@@ -137,7 +137,7 @@ def validate(invocation: Invocation) -> Awaitable[None] | None:
 
 
 def _validate_much(invocation: Invocation) -> Awaitable[None]:
-    return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_in_steps, invocation)
+    return ARGUMENTS.run_for(key_of(invocation.request.sender.caller), validate_in_steps, invocation)
 
 
 __all__ = ["validate", "validate_at_once"]

@@ -72,7 +72,7 @@ class CallsInFlight:
     def enter(self, invocation: Invocation) -> RunningCall:
         """Note a call, in its task."""
         running = RunningCall(invocation, asyncio.current_task())
-        if not invocation.request.is_remembered:
+        if invocation.request.job is None:
             self._running[invocation.id] = running
         return running
 
@@ -203,7 +203,7 @@ class Pipeline:
             return self._end(invocation, begun)
         finally:
             if waits is None and admission is not None:
-                admission.leave(plan.semaphores, invocation.request.caller)
+                admission.leave(plan.semaphores, invocation.request.sender.caller)
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
 
@@ -227,7 +227,7 @@ class Pipeline:
         finally:
             self.in_flight.leave(running)
             if admission is not None:
-                admission.leave(plan.semaphores, invocation.request.caller)
+                admission.leave(plan.semaphores, invocation.request.sender.caller)
                 invocation.error = None
 
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
@@ -278,11 +278,11 @@ class Pipeline:
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""
         try:
-            require_conversation(request.headers, request.context)
+            require_conversation(request.sender.headers, request.context)
         except MissingContext as unusable:
             return unusable
         tool = self._registry.get(request.call.name)
-        if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
+        if tool is None or not tool.injections or not await is_visible(tool, request.sender.caller, request.context):
             return None
         try:
             invocation = self._accept(request, tool)
@@ -319,7 +319,7 @@ def _settle(invocation: Invocation) -> None:
     """Note that the result is complete, and add to its message what it repeats of the call."""
     message, request = invocation.message, invocation.request
     if message is not None:
-        settle_item(message, request.call, approved=request.approved)
+        settle_item(message, request.call, approved=request.review.approved)
     if invocation.share is not None:
         invocation.close_share()
 
@@ -342,10 +342,9 @@ async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Ite
 async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> None:
     """Run a call again from the first stage, after a rule has approved it."""
     invocation = running.invocation
-    request, services = invocation.request.copy_with(approved=True, rule=rule), invocation.services
+    request, services = invocation.request.copy_reviewed(approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
-    fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
-    fresh.cost = invocation.cost
+    fresh.waited, fresh.share, fresh.cost = invocation.waited, invocation.share, invocation.cost
     for name in Invocation.__struct_fields__:  # The same object, which is watched.
         setattr(invocation, name, getattr(fresh, name))
     running.is_ending = False

@@ -77,7 +77,7 @@ def begin_answer(
     ):
         if parts.remember is None:
             _refuse_to_remember(preferences, sent)
-        elif is_surely_visible(tool, request.caller):
+        elif is_surely_visible(tool, request.sender.caller):
             return parts.remember(parts, request, tool, preferences, context, sent)
         else:
             return _remember(parts, sent, request, context, tool, preferences)
@@ -113,7 +113,7 @@ async def _remember(
     tool: CompiledTool,
     preferences: Preferences,
 ) -> Reply:
-    if await is_visible(tool, request.caller, request.context):
+    if await is_visible(tool, request.sender.caller, request.context):
         assert parts.remember is not None
         return await parts.remember(parts, request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
@@ -177,10 +177,10 @@ def answer_instead(parts: Parts, request: CallRequest, error: BaseException) -> 
     if parts.results.shares:
         parts.results.release(request.holder)
     if isinstance(error, ApprovalRequired):
-        headers = find_quota_headers(parts, request.caller, request.call.name)
+        headers = find_quota_headers(parts, request.sender.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
     if isinstance(error, RequestError):
-        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.sender.caller, request.call.name)
     return None
 
 
@@ -188,7 +188,7 @@ def _make_headers(
     parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
 ) -> dict[str, str]:
     is_counted = parts.pipeline.gate.counts(tool)
-    headers = find_quota_headers(parts, request.caller, request.call.name) if is_counted else {}
+    headers = find_quota_headers(parts, request.sender.caller, request.call.name) if is_counted else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
         headers |= _tell(message, dialect)
     return headers

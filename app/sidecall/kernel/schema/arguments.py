@@ -21,7 +21,7 @@ async def fill_slowly(invocation: Invocation, pool: Pool) -> None:
     invocation.injected = filled
     for injection in invocation.tool.injections:
         if injection.converts:
-            await pool.run_for(key_of(invocation.request.caller), injection.fill, filled, supply)
+            await pool.run_for(key_of(invocation.request.sender.caller), injection.fill, filled, supply)
         else:
             injection.fill(filled, supply)
 

@@ -11,9 +11,11 @@ from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, find_given, open_cost
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.origin import get_origin
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.output import ResultBounds
+from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.contents import ReachableContents
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.ports.workspaces import ConversationFolder
@@ -33,12 +35,14 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
 
     What most calls do not have is left out, since each value takes time on both sides.
     """
-    given, tool, caller = find_given(invocation), invocation.tool, invocation.request.caller
+    given, tool, review = find_given(invocation), invocation.tool, invocation.request.review
+    sender = invocation.request.sender
+    caller = sender.caller
     often_empty = {
         "context": dict(given.context),
-        "headers": dict(given.headers),
+        "headers": dict(sender.headers),
         "user_tokens": dict(invocation.user_tokens),
-        "approved": given.approved,
+        "approved": review.approved,
         "has_store": invocation.services.store is not None,
         "has_contents": invocation.services.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
@@ -47,7 +51,12 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "cost": open_cost(invocation).fine,
         **(_write_secrets(invocation) if tool.injections else {}),
     }
-    often_none = {name: getattr(given, name) for name in _OFTEN_NONE}
+    often_none = {
+        "state": given.state,
+        "rejection": review.rejection,
+        "resumed": review.state,
+        "reply": review.reply,
+    }
     return {
         "home": home,
         "args": invocation.args,
@@ -61,10 +70,6 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         **{name: value for name, value in often_empty.items() if value},
         **{name: value for name, value in often_none.items() if value is not None},
     }
-
-
-# What the sender may have supplied, and a person decided.
-_OFTEN_NONE = ("state", "rejection", "resumed", "reply")
 
 
 def _write_secrets(invocation: Invocation) -> dict[str, dict[str, str | None]]:
@@ -103,17 +108,19 @@ def read_request(
     """Return the call for the tool in this process."""
     get = request.get
     subject, tenant, scopes, toolset = request["caller"]
-    given: dict[str, Any] = {name: request[name] for name in _OFTEN_NONE if name in request}
-    if "headers" in request:
-        given["headers"] = HeaderMap(request["headers"])
     call = CallRequest(
         ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
-        caller=Caller(subject, tenant, frozenset(scopes), toolset),
+        Sender(HeaderMap(get("headers", {})), Caller(subject, tenant, frozenset(scopes), toolset)),
+        state=get("state"),
         context=get("context", {}),
-        approved=get("approved", False),
+        review=Review(
+            approved=get("approved", False),
+            rejection=get("rejection"),
+            state=get("resumed"),
+            reply=get("reply"),
+        ),
         listener=listener,
         origin=CallOrigin(*request["origin"]),
-        **given,
     )
     made = Invocation(
         id=request["invocation_id"],

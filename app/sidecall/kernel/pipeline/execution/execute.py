@@ -38,11 +38,11 @@ class Execute:
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
             CallRefused: Its executor has not begun it.
         """
-        if invocation.request.deadline is not None and seconds_left(invocation) == 0:
+        if invocation.request.sender.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # It is no longer awaited, so it need not begin.
-        begins = invocation.request.begins
-        if begins is not None:
-            begins(invocation)
+        job = invocation.request.job
+        if job is not None:
+            job.note_begin(invocation)
         if invocation.tool.options.cost:
             open_cost(invocation).add(invocation.tool.options.cost)
         executor = self._executors[invocation.tool.executor]
