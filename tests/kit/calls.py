@@ -5,6 +5,7 @@ from typing import Any
 from sidecall import BaseTool, ToolCall, ToolMessage
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.ports.approvals.review import Review
 from tests.kit.servers import CLIENT, Server
 
 
@@ -19,9 +20,10 @@ def write_request(name: str, args: Any = None, *, id: str = "call_1", **beside: 
 
 
 def request_call(call: ToolCall, **beside: Any) -> CallRequest:
-    """Make a request of a call, with what is known of its sender and what that sends next to it."""
+    """Make a request of a call, with what is known of its sender and of its review, and what is sent next to it."""
     known = {name: beside.pop(name) for name in Sender.__struct_fields__ if name in beside}
-    return CallRequest(call, Sender(**known), **beside)
+    review = {name: beside.pop(name) for name in Review.__struct_fields__ if name in beside and name != "state"}
+    return CallRequest(call, Sender(**known), review=Review(**review), **beside)
 
 
 async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:

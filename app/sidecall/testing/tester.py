@@ -160,7 +160,7 @@ class CallRunner:
         """Carry out a person's decision about a call that waits."""
         person, terms = Caller(by, self._supplies.caller.tenant, EVERYTHING), DecisionTerms(rules=self._ledger.rules)
         async with self._open() as (pipeline, events):
-            decided = await decide(pipeline, self._ledger.approvals, approval_id, decision, person, terms)
+            decided, _ = await decide(pipeline, self._ledger.approvals, approval_id, decision, person, terms)
             return self._show(decided, events)
 
     async def sign_in(self, approval: Approval, token: str) -> Answer:

@@ -57,7 +57,8 @@ class Server:
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Decide about a call as a person does, and end it."""
-        await self.jobs.notice(await decide(self.pipeline, self.ledger.approvals, approval_id, decision, EVE))
+        decided = await decide(self.pipeline, self.ledger.approvals, approval_id, decision, EVE)
+        await self.jobs.notice(decided.approval)
 
     async def wait_for_person(self, entry: CallEntry) -> CallEntry:
         """Wait until a call waits."""

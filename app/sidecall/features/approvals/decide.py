@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
+from msgspec import structs
 from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
@@ -28,6 +30,7 @@ from sidecall.kernel.core.native_items import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.gate import Ticket
@@ -73,6 +76,13 @@ _DECIDED: Mapping[str, AuditAction] = {"approve": "approved", "reject": "rejecte
 _NONE = DecisionTerms()
 
 
+class DecidedCall(NamedTuple):
+    """A call after a decision, and the tool that was compared with the one asked about; None where it is gone."""
+
+    approval: Approval
+    tool: CompiledTool | None
+
+
 async def decide(
     pipeline: Pipeline,
     approvals: Approvals,
@@ -80,7 +90,7 @@ async def decide(
     decision: Decision,
     by: Caller,
     terms: DecisionTerms = _NONE,
-) -> Approval:
+) -> DecidedCall:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
     A tool that asked in the middle of its work, or wanted to make the rejected call itself, runs again and learns of
@@ -103,37 +113,42 @@ async def decide(
     call = record.require_asked(decision.question)
     # If the tool asks something else before this is noted, that question is still undecided.
     decision = decision.model_copy(update={"question": record.approval.question})
-    require_same(find_tool(pipeline, record), record, decision)
+    tool = find_tool(pipeline, record)
+    require_same(tool, record, decision)
     _refuse_unfit(record, decision)
     keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), record, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
         rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
             await keeping.keep()
-        return await answer_rejected(pipeline, approvals, rejected.approval, call)
-    rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = call.to_request().copy_sent(deadline=terms.deadline)
-    sent.note_review(
-        approval_id=approval_id,
+        return DecidedCall(await answer_rejected(pipeline, approvals, rejected.approval, call), tool)
+    request = await _edit(pipeline, _make_request(call, record, decision, terms), decision)
+    decided = await approvals.decide(approval_id, decision, by.subject)
+    request.review = structs.replace(request.review, decision=describe_decision(decided.approval))
+    async with reopening(approvals, approval_id):
+        entered = await _enter(pipeline, request, tool, keeping)
+    return DecidedCall(await finish(pipeline, approvals, request, entered, call), tool)
+
+
+def _make_request(call: CallRecord, record: ApprovalRecord, decision: Decision, terms: DecisionTerms) -> CallRequest:
+    request = call.to_request()
+    request.sender = structs.replace(request.sender, deadline=terms.deadline)
+    request.review = structs.replace(
+        request.review,
+        approval_id=record.approval.id,
         approved=True,
-        rejection=rejection,
+        rejection=CallRejected(decision.reason).message if decision.decision == "reject" else None,
         state=record.state,
         reply=decision.reason,
     )
-    request = await _edit(pipeline, sent, decision)
-    decided = await approvals.decide(approval_id, decision, by.subject)
-    request.note_review(decision=describe_decision(decided.approval))
-    async with reopening(approvals, approval_id):
-        entered = await _enter(pipeline, request, keeping)
-    return await finish(pipeline, approvals, request, entered, call)
+    return request
 
 
 def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
     """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
-        request = ran.to_request()
-        request.note_review(approval_id=approval.id, decision=describe_decision(approval))
+        request = ran.to_request().copy_reviewed(approval_id=approval.id, decision=describe_decision(approval))
         pipeline.note_end(request, message, kind)
 
 
@@ -175,12 +190,12 @@ async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[Non
         raise
 
 
-async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision) -> Ticket | ToolMessage:
-    """Admit the call, and store a decision for later calls."""
-    entered = await pipeline.gate.enter(request)
+async def _enter(
+    pipeline: Pipeline, request: CallRequest, tool: CompiledTool | None, keeping: _NewDecision
+) -> Ticket | ToolMessage:
+    """Admit the call to the tool that was decided about, and store a decision for later calls."""
+    entered = await pipeline.gate.enter(request, tool)
     try:
-        if isinstance(entered, Ticket):  # It may have been reloaded since.
-            require_same(entered.plan.tool, keeping.record, keeping.decision)
         await keeping.keep()
     except BaseException:
         if isinstance(entered, Ticket):

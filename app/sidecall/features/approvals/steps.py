@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
 from pydantic_core import to_jsonable_python
 
 from sidecall.features.approvals.record import ApprovalRecord, describe_decision
@@ -105,7 +106,8 @@ def replay_answer(invocation: Invocation) -> None:
         approval = invocation.error.approval
         decided = describe_decision(approval)
         decision = None if decided is None else replace(decided, approval_id=approval.id)
-        invocation.request.note_review(decision=decision)
+        request = invocation.request
+        request.review = structs.replace(request.review, decision=decision)
         invocation.message = copy_message(invocation.error.answer)
 
 
@@ -124,14 +126,15 @@ class Rules:
         """
         if self._rules is None:
             return
-        caller, tool = invocation.request.sender.caller, invocation.tool
+        request, tool = invocation.request, invocation.tool
+        caller = request.sender.caller
         rule = await self._rules.find(caller, tool.name, hash_definition(tool))
         if rule is None:
             return
-        invocation.request.note_review(decision=Decided.by_rule(rule))
+        request.review = structs.replace(request.review, decision=Decided.by_rule(rule))
         if rule.decision == "approve":
             raise ApprovedByRule(rule)
-        invocation.request = invocation.request.copy_reviewed(rule=rule)
+        invocation.request = request.copy_reviewed(rule=rule)
         raise CallRejected(rule.reason)
 
 

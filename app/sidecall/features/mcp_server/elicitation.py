@@ -81,7 +81,7 @@ async def _repeat(parts: McpParts, request: CallRequest, approval_id: str) -> To
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
     try:
         terms, by = DecisionTerms(auditor=parts.auditor), request.sender.caller
-        approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, by, terms)
+        approval, _ = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, by, terms)
     except ToolChanged as error:
         raise RpcError(INVALID_PARAMS, error.message, dict(error.members)) from None
     except ApprovalConflict:

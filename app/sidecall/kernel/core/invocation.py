@@ -89,10 +89,6 @@ class CallRequest(Struct):
         """Return a copy with other values of these fields."""
         return structs.replace(self, **changed)
 
-    def note_review(self, **changed: Any) -> None:
-        """Note what is decided about the call, for its sender to see."""
-        self.review = structs.replace(self.review, **changed)
-
     def copy_reviewed(self, **changed: Any) -> "CallRequest":
         """Return a copy with other values of these fields of its review."""
         return structs.replace(self, review=structs.replace(self.review, **changed))

@@ -140,8 +140,10 @@ class Gate:
         self._observer = observer
         self._deny = deny
 
-    async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
+    async def enter(self, request: CallRequest, tool: CompiledTool | None = None) -> Ticket | ToolMessage:
         """Admit a call and return its ticket, which must be left; or the answer, where its caller sees no such tool.
+
+        `tool` is the result of a look-up for this call, if one was made.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -152,12 +154,14 @@ class Gate:
             ContractChanged: The tool is not what the call is pinned to.
             RequestError: A check of a feature refuses the call.
         """
-        entered = self.begin_entry(request)
+        entered = self.begin_entry(request, tool)
         return entered if isinstance(entered, Ticket) else await entered
 
-    def begin_entry(self, request: CallRequest) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
+    def begin_entry(
+        self, request: CallRequest, tool: CompiledTool | None = None
+    ) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
         """Do so at once, or return an awaitable; raises what `enter` raises."""
-        begun = self.begin(request)
+        begun = self.begin(request, tool)
         return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else begun
 
     def begin(

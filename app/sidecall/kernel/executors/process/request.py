@@ -35,14 +35,12 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
 
     What most calls do not have is left out, since each value takes time on both sides.
     """
-    given, tool, review = find_given(invocation), invocation.tool, invocation.request.review
-    sender = invocation.request.sender
-    caller = sender.caller
+    given, tool, sender = find_given(invocation), invocation.tool, invocation.request.sender
     often_empty = {
         "context": dict(given.context),
         "headers": dict(sender.headers),
         "user_tokens": dict(invocation.user_tokens),
-        "approved": review.approved,
+        "approved": invocation.request.review.approved,
         "has_store": invocation.services.store is not None,
         "has_contents": invocation.services.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
@@ -51,18 +49,13 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "cost": open_cost(invocation).fine,
         **(_write_secrets(invocation) if tool.injections else {}),
     }
-    often_none = {
-        "state": given.state,
-        "rejection": review.rejection,
-        "resumed": review.state,
-        "reply": review.reply,
-    }
+    often_none = {"state": given.state, **_write_review(invocation.request.review)}
     return {
         "home": home,
         "args": invocation.args,
         "call_id": invocation.call.id,
         "invocation_id": invocation.id,
-        "caller": [caller.subject, caller.tenant, [*caller.scopes], caller.toolset],
+        "caller": _write_caller(sender.caller),
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
         "memory_limit_mb": tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
@@ -70,6 +63,14 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         **{name: value for name, value in often_empty.items() if value},
         **{name: value for name, value in often_none.items() if value is not None},
     }
+
+
+def _write_caller(caller: Caller) -> list[Any]:
+    return [caller.subject, caller.tenant, [*caller.scopes], caller.toolset]
+
+
+def _write_review(review: Review) -> dict[str, Any]:
+    return {"rejection": review.rejection, "resumed": review.state, "reply": review.reply}
 
 
 def _write_secrets(invocation: Invocation) -> dict[str, dict[str, str | None]]:
