@@ -6,6 +6,15 @@ from typing import Any
 import pytest
 
 from sidecall import ToolContext, tool
+from sidecall.features.history.history import History
+from sidecall.features.history.memory_store import HistoryBounds, MemoryBlocks
+from sidecall.features.history.packing import Packer
+from sidecall.features.history.pending_calls import PendingCalls
+from sidecall.features.history.redactor import CallRedactor
+from sidecall.features.telemetry.redact import Redaction
+from sidecall.kernel.core.invocation import CallRequest, new_invocation
+from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.ports.call_entry import CallFilter
 from tests.kit.clients import MakeClient
 
 
@@ -74,3 +83,38 @@ async def test_a_call_is_repeated_as_it_was_sent(make_client: MakeClient) -> Non
 
     shown = (await client.get(f"/tool_calls/{again.json()['id']}")).json()
     assert (shown["status"], shown["args"]) == ("succeeded", SENT)
+
+
+BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
+ROWS = [{"number": number, "text": f"value {number}"} for number in range(2000)]
+# Its name stands behind more than a thread's share of text.
+SECRET = [{"value": "hunter2", "filler": "x" * 30_000, "name": "password"}]
+
+
+@pytest.mark.parametrize(
+    ("value", "begins", "is_aside"),
+    [
+        (ROWS, '[{"number": 0, "text": "value 0"}, ', True),
+        (SECRET, '[{"value":"[redacted]","filler":"xxxx', True),
+        (ROWS[:3], '[{"number": 0, "text": "value 0"}, ', False),
+        ("x" * 50_000, "xxxx", False),
+    ],
+    ids=["long JSON", "a secret that is named late", "short JSON", "a long text"],
+)
+async def test_long_json_is_copied_beside_the_event_loop(value: Any, begins: str, is_aside: bool) -> None:
+    """It is read whole for names of secrets, which takes longer than a call; a reader waits for it."""
+    content = value if isinstance(value, str) else json.dumps(value)
+    notes = PendingCalls(1_000_000, CallRedactor(Redaction(), 1000))
+    history = History(notes, Packer(), MemoryBlocks(BOUNDS), 1e9)
+    invocation = new_invocation(CallRequest(ToolCall(name="rename", args={}, id="1")), rename.compiled, None)
+    invocation.message = ToolMessage(content=content, tool_call_id="1", name="rename")
+
+    notes.note(invocation, "success", 0.001)
+    waiting = len(notes)
+    [entry] = (await history.list(CallFilter("default"), 10, None)).calls
+
+    assert entry.message is not None
+    assert waiting == (0 if is_aside else 1)
+    assert str(entry.message.content).startswith(begins)
+    assert "hunter2" not in str(entry.message.content)
+    assert history.dropped == 0

@@ -113,6 +113,7 @@ class History:
         """
         while self._writing is not None and not self._writing.done():
             await asyncio.wait([self._writing])
+        await self._notes.settle()
         if self._notes or self._backlog or self._notes.conversations:
             self._writing = asyncio.create_task(self._write())
             await outlast(self._writing)

@@ -1,13 +1,17 @@
 """Note ended calls: references to existing objects, with as little work as possible."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import Context
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sidecall.features.history.conversations import ConversationCount, ConversationCounts
 from sidecall.features.history.redactor import CallRedactor, ShownArgs
+from sidecall.kernel.concurrency.fair_queue import key_of
+from sidecall.kernel.concurrency.pools import NOTES
 from sidecall.kernel.core.context import Caller, CallOrigin, cut_id
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import Content
@@ -16,6 +20,8 @@ from sidecall.kernel.core.secret_mask import hide_spellings
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.observer import Outcome
 from sidecall.kernel.schema.repair.text import parse_arguments
+
+logger = logging.getLogger("sidecall")
 
 # The approval's id, if the call waited; who decided and when; the arguments that the person changed; their comment. The
 # last two only where arguments and answers are kept. Most calls have none of it.
@@ -60,6 +66,10 @@ def show_decision(kept: KeptDecision) -> dict[str, Any]:
 MANY = 256
 # Bytes of a noted call besides its texts, about.
 _BESIDE = 512
+# A JSON text of more characters is copied in a thread, up to so many characters of all together.
+_LONG, _MOST_ASIDE = 16_384, 64 * 1024 * 1024
+# Seconds for which a reader waits for those that are being copied.
+_PATIENCE = 2.0
 # First characters of JSON with fields, after white space.
 _MAY_BE_JSON = frozenset("{[ \t\n\r")
 # Types that a tool may change.
@@ -110,6 +120,10 @@ class PendingCalls:
         self._showing = showing
         self._waiting: list[NotedCall] = []
         self._size = 0
+        # Copied contents are shorter.
+        self._longest = _LONG if showing is None else max(_LONG, 2 * showing.most)
+        self._aside: set[asyncio.Task[None]] = set()
+        self._aside_size = 0
         self.held = 0  # Bytes taken by a packer that is still working.
         # Calls still in the processor's caches are packed at a third of the cost.
         self.when_many: Callable[[], object] = list
@@ -162,9 +176,48 @@ class PendingCalls:
         cost = 0 if invocation.cost is None else invocation.cost.billionths
         ended = (invocation.id, call_id, tool, caller, outcome, seconds, moment, is_job, kept, secrets)
         said = (decision, cost, origin, invocation.waited, invocation.attempts)
-        self._waiting.append(_new(NotedCall, (*ended, *said)))
+        noted = _new(NotedCall, (*ended, *said))
+        if kept is not None and type(kept[2]) is str and len(kept[2]) > self._longest:
+            self._begin_aside(noted, kept[2])
+        else:
+            self._let_wait(noted)
+
+    def _let_wait(self, noted: NotedCall) -> None:
+        self._waiting.append(noted)
         if len(self._waiting) == MANY:
             asyncio.get_running_loop().call_soon(self.when_many)
+
+    def _is_for_aside(self, content: Content) -> bool:
+        is_long = type(content) is str and len(content) > self._longest
+        return is_long and content[:1] in _MAY_BE_JSON and self._aside_size + len(content) <= _MOST_ASIDE
+
+    def _begin_aside(self, noted: NotedCall, content: str) -> None:
+        self._aside_size += len(content)
+        task = asyncio.create_task(self._note_aside(noted, content), context=Context())
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+
+    async def _note_aside(self, noted: NotedCall, content: str) -> None:
+        """Copy a long content in a thread; a call that is not noted counts as dropped."""
+        showing, kept = self._showing, noted.kept
+        assert showing is not None
+        assert kept is not None
+        shown = None
+        try:
+            shown = await NOTES.run_for(key_of(noted.caller), showing.show_content, content)
+        except Exception:
+            logger.exception("the answer of a call could not be copied into the history")
+        finally:
+            self._aside_size -= len(content)
+            self.dropped += shown is None
+        if shown is not None:
+            self._size += len(shown)
+            self._let_wait(noted._replace(kept=(*kept[:2], shown, *kept[3:])))
+
+    async def settle(self) -> None:
+        """Wait, not for long, until the long contents of calls noted before are copied."""
+        if self._aside:
+            await asyncio.wait(self._aside, timeout=_PATIENCE)
 
     def _count(self, caller: Caller, conversation_id: str, calls: int = 0, errors: int = 0) -> None:
         now = time.time()
@@ -191,10 +244,13 @@ class PendingCalls:
             content, error = said["content"], said["response_metadata"].get("error")
             # Values that take longer are made by authors' code, and rare.
             if type(content) is not str or len(content) > showing.most or content[:1] in _MAY_BE_JSON:
-                content = showing.show_content(content)
+                if not self._is_for_aside(content):
+                    content = showing.show_content(content)
+                    self._size += len(content)
+            else:
+                self._size += len(content)
             if error is not None:
                 error = showing.show_error(error)
-            self._size += len(content)
         sent, args = invocation.args, None if outcome == "malformed_arguments" else invocation.args or {}
         is_whole = request.state is None and not request.context
         size = None if tool.hidden_names or copied is not None else showing.measure_if_plain(sent)

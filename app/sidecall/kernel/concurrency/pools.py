@@ -138,6 +138,8 @@ EXCERPTS = Pool("excerpts", 2)
 ARGUMENTS = Pool("arguments", 2)
 #: Results, answers and messages that are large: written, read and cut.
 RESULTS = Pool("results", 4)
+#: Long answers that are copied for the history.
+NOTES = Pool("notes", 2)
 #: Stores of programs that are asked for processes of tools.
 STORES = Pool("stores", 8)
 #: Web pages that are made texts.
