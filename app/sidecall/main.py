@@ -52,8 +52,8 @@ from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, build_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
@@ -120,6 +120,7 @@ def create_app(
     services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.built.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
+    pipeline.gate.deny = keeper.auditor.deny_tool
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
@@ -172,13 +173,14 @@ def _join(
 
 def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
     """Add some, and leave out what features that are off would give to tools."""
-    found = replace(services, **added)
-    return replace(
+    found = replace(services.resources, **added)
+    kept = replace(
         found,
         store=found.store if features.has("store") else None,
         workspaces=found.workspaces if features.has("workspaces") else None,
         contents=found.contents if features.has("contents") else None,
     )
+    return replace(services, resources=kept)
 
 
 def _build_api(

@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_with, follow_all, start_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog

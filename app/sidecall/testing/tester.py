@@ -23,11 +23,12 @@ from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.process.finder import Finder
@@ -204,17 +205,16 @@ class CallRunner:
 
     def _gather_services(self, sandbox: Sandbox) -> CallServices:
         secrets = self._supplies.secrets
-        return CallServices(
+        resources = ToolResources(
             store=self.store,
             secrets=choose_lookup(secrets, secrets_in(self._settings.secrets_dir)),
-            abandon=self._admission.abandon,
-            results=self._results,
-            contents=self._ledger.contents,
             own_secrets=secrets,
             user_tokens=self._supplies.tokens,
+            contents=self._ledger.contents,
             sandbox=sandbox,
             workspaces=self.workspaces,
         )
+        return CallServices(resources, self._results, self._admission.abandon)
 
     async def _keep(self, body: str | bytes, caller: Caller) -> str | None:
         kept = await self._ledger.contents.keep(body, caller, TEXT if isinstance(body, str) else JSON)

@@ -16,8 +16,9 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.log_lines import make_json_lines
 from sidecall.features.telemetry.terminal_lines import make_terminal_lines
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.core.invocation import CallServices
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.process.executor import ProcessExecutor
@@ -30,7 +30,7 @@ def answering(executor: Executor, stages: Stages | None = None) -> Answer:
         tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
         registry = Registry([tool])
-        pipeline = Pipeline(registry, stages or own, services=CallServices(store, (secrets or {}).get))
+        pipeline = Pipeline(registry, stages or own, services=CallServices(ToolResources(store, (secrets or {}).get)))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
         return await pipeline.run(request_call(call, **beside))
 

@@ -37,7 +37,8 @@ class Entrance:
         quotas = None if rate is None else Quotas(rate)
         self.admission = Admission(Limits(**{"queue_timeout": 5.0, **limits}), quotas)
         registry = Registry([_named("open"), _named("hidden", is_enabled=self._is_shown)])
-        self.gate = Gate(registry, Plans(Stages(()), self.admission), self.admission, self, self._deny)
+        self.gate = Gate(registry, Plans(Stages(()), self.admission), self.admission, self)
+        self.gate.deny = self._deny
 
     def _deny(self, caller: Caller, tool_name: str) -> None:
         self.noted.append((caller.subject, f"denied {tool_name}"))

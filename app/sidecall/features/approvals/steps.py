@@ -95,7 +95,7 @@ class FindPrevious:
 
     async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
         """Continue a call whose sign-in is done but was not delivered because a server stopped."""
-        tokens, sign_in = invocation.services.user_tokens, known.approval.sign_in
+        tokens, sign_in = invocation.services.resources.user_tokens, known.approval.sign_in
         if tokens is not None and sign_in is not None and known.approval.status == "pending":
             await tokens.look_again(invocation.request.sender.caller, sign_in.provider)
 

@@ -60,7 +60,7 @@ class KeptAnswer:
         body = self.body
         said = await RESULTS.run(from_json, body) if len(body) > _LARGE else from_json(body)
         content, artifact, additional, status, notes, *value = said
-        invocation.notes = notes
+        invocation.remarks.notes = notes
         fields = {"content": content, "artifact": artifact, "additional_kwargs": additional, "status": status}
         invocation.message = make_message(invocation, told, fields)
         keep_value(invocation.message, value[0] if value else ABSENT)
@@ -163,8 +163,7 @@ class Flight:
         alone = Invocation(
             new_invocation_id(), request, invocation.tool, invocation.started, deadline, invocation.services
         )
-        alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
-        alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
+        alone.args, alone.values, alone.secrets = invocation.args, invocation.values, invocation.secrets
         alone.cost = open_cost(invocation)  # The call that began the run pays for it.
         return alone
 
@@ -176,7 +175,7 @@ class Flight:
             # A command's result names the call that it answers.
             if changes_state(message):
                 return FlightResult(None, message)
-            answer = await KeptAnswer.of(message, invocation.notes, invocation.attempts)
+            answer = await KeptAnswer.of(message, invocation.remarks.notes, invocation.attempts)
             if answer.is_success:
                 self._keep(answer)
             return FlightResult(answer, message)

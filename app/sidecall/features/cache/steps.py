@@ -145,7 +145,7 @@ class RunCached:
             await self._run(invocation)
             return _note(invocation, {"status": "miss"})
         while freshness.wants_run or not await self._reuse(invocation, key, freshness):
-            if invocation.before_run is None:
+            if invocation.cost is None or invocation.cost.reserve is None:
                 landed = await self._begin(invocation, key).wait(invocation)
                 return await self._answer(invocation, landed, is_first=True)
             await self._prepare_one(invocation, key)
@@ -240,10 +240,11 @@ def _is_special(invocation: Invocation) -> bool:
 
 
 async def _prepare(invocation: Invocation) -> None:
-    step, invocation.before_run = invocation.before_run, None
-    waits = None if step is None else step(invocation)
-    if waits is not None:
-        await waits
+    """Have budgets reserve what the run may cost."""
+    cost = invocation.cost
+    if cost is not None and cost.reserve is not None:
+        reserve, cost.reserve = cost.reserve, None
+        await reserve(invocation)
 
 
 def _note(invocation: Invocation, told: Mapping[str, Any]) -> None:

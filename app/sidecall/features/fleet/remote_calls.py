@@ -10,7 +10,8 @@ from typing import Any
 
 from sidecall.features.jobs.errors import OutcomeUnknown
 from sidecall.kernel.core.errors import ToolFailure
-from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.process.child import log
 from sidecall.kernel.executors.process.executor import make_listener
 

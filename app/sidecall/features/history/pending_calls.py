@@ -159,18 +159,17 @@ class PendingCalls:
         if self._size + self.held >= self._most:
             self.dropped += 1
             return
-        call_id, is_job = request.call.id, request.job is not None
+        call_id, review, is_job = request.call.id, request.review, request.job is not None
         if len(call_id) > _BESIDE:
             call_id = cut_id(call_id)
         kept = None
         if self._showing is not None and not is_job:
             kept = self._keep(self._showing, invocation, outcome, copied)
         self._size += _BESIDE
-        tool, moment = invocation.tool, invocation.started + seconds
-        secrets = () if invocation.mask is None else invocation.mask.spellings
+        tool, moment, mask = invocation.tool, invocation.started + seconds, invocation.secrets.mask
+        secrets = () if mask is None else mask.spellings
         decision: KeptDecision = ()
         # The ledger keeps that of durable calls.
-        review = request.review
         if not is_job and (review.approval_id is not None or review.decision is not None):
             decision = self._keep_decision(request, tool)
         cost = 0 if invocation.cost is None else invocation.cost.billionths
@@ -259,8 +258,8 @@ class PendingCalls:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
-        if invocation.ignored or invocation.repaired:  # Few have any.
-            notes = showing.show_notes(invocation.ignored), showing.show_notes(invocation.repaired)
+        if invocation.remarks.ignored or invocation.remarks.repaired:  # Few have any.
+            notes = showing.show_notes(invocation.remarks.ignored), showing.show_notes(invocation.remarks.repaired)
             self._size += 2 * showing.most
             return args, is_whole and args is not None, content, error, notes
         return args, is_whole and args is not None, content, error

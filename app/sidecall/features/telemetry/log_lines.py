@@ -45,7 +45,7 @@ class CallLines:
         if not logger.isEnabledFor(self._level):
             return
         writer = self._straight.find()
-        if writer is not None and CALL.get() is invocation and invocation.mask is None:
+        if writer is not None and CALL.get() is invocation and invocation.secrets.mask is None:
             writer.write(write_line(self._spell(invocation, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **make_duration_key(invocation)}
@@ -113,7 +113,7 @@ class CallLines:
 def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
     """Copy the model's arguments, without injected ones and secrets."""
     args = _leave_out(invocation.tool.hidden_names, invocation.args)
-    return redaction.redact_fields(args if invocation.mask is None else invocation.mask.hide(args))
+    return redaction.redact_fields(args if invocation.secrets.mask is None else invocation.secrets.mask.hide(args))
 
 
 def redact_result(invocation: Invocation, redaction: Redaction) -> Any:

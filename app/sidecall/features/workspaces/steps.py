@@ -49,8 +49,7 @@ async def open_workspace(invocation: Invocation) -> None:
         MissingContext: The conversation's id cannot be used.
     """
     conversation, lasts = _choose(invocation)
-    places = invocation.services.workspaces or _PASSING
-    invocation.conversation = conversation
+    places = invocation.services.resources.workspaces or _PASSING
     opening = partial(places.open, invocation.request.sender.caller.tenant, conversation, lasts=lasts)
     invocation.workspace = await FILES.run_for(key_of(invocation.request.sender.caller), opening)
 
@@ -77,7 +76,8 @@ def require_files(invocation: Invocation) -> None:
 
 def list_files(invocation: Invocation) -> None:
     """List files of the conversation as `files` of the artifact: those named in the artifact or the answer."""
-    message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
+    message, workspace = invocation.message, invocation.workspace
+    conversation, _ = _choose(invocation)
     if message is None or conversation is None or not isinstance(workspace, Workspace):
         return
     artifact = {} if message.artifact is None else message.artifact
@@ -121,7 +121,7 @@ async def note_workspace(invocation: Invocation) -> None:
     note, caller = None, key_of(invocation.request.sender.caller)
     if workspace.is_kept:
         note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
-    elif invocation.services.workspaces is not None:
+    elif invocation.services.resources.workspaces is not None:
         note = _GONE if await FILES.run_for(caller, _has_files, workspace) else None
     if note is not None:
         message.response_metadata[WORKSPACE] = note
@@ -147,7 +147,7 @@ async def leave_workspace(invocation: Invocation) -> None:
     """Release the workspace of a call; a temporary one is removed."""
     workspace, invocation.workspace = invocation.workspace, None
     if workspace is not None:
-        places = invocation.services.workspaces or _PASSING
+        places = invocation.services.resources.workspaces or _PASSING
         # Files without a conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
         await pool.run_for(key_of(invocation.request.sender.caller), places.end, workspace)

@@ -21,11 +21,12 @@ from sidecall.kernel.core.errors import (
     ToolFailure,
 )
 from sidecall.kernel.core.injection import Supply
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.requirements import ToolRequirements
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.typed_context import read_context
 from sidecall.kernel.executors.base import Executor
@@ -200,7 +201,7 @@ async def _run(plan: _Plan) -> Invocation:
     try:
         await executor.start([tool])
         stages = _list_stages(tool, executor)
-        pipeline = Pipeline(Registry([tool]), stages, services=CallServices(plan.store))
+        pipeline = Pipeline(Registry([tool]), stages, services=CallServices(ToolResources(plan.store)))
         return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()

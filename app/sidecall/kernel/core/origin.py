@@ -65,7 +65,7 @@ CALL: ContextVar[Invocation | None] = pools.CALL
 def get_mask() -> SecretMask | None:
     """Return the secret mask of the current call, or None."""
     call = CALL.get()
-    return None if call is None else call.mask
+    return None if call is None else call.secrets.mask
 
 
 def get_request_keys() -> dict[str, str]:

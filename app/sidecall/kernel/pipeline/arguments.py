@@ -34,8 +34,8 @@ async def try_arguments(invocation: Invocation) -> ToolFailure | None:
                 await waits
     except ToolFailure as failure:
         return failure
-    if invocation.ignored:
-        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.ignored)])
+    if invocation.remarks.ignored:
+        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.remarks.ignored)])
     return None
 
 
@@ -61,9 +61,9 @@ def decode(invocation: Invocation) -> None:
         raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
     if isinstance(args, str):
         try:
-            args = _decode(args, invocation.tool.args_schema.flat, invocation.repaired)
+            args = _decode(args, invocation.tool.args_schema.flat, invocation.remarks.repaired)
         except MalformedArguments:
-            invocation.repaired.clear()  # Nothing is mended where the call is refused.
+            invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
             raise
     invocation.args = args
 
@@ -108,7 +108,7 @@ def inject(invocation: Invocation) -> Awaitable[None] | None:
     forged = invocation.tool.hidden_names & invocation.args.keys()
     if forged:
         invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
-        invocation.ignored.extend(sorted(forged))
+        invocation.remarks.ignored.extend(sorted(forged))
     request = invocation.request
     if is_long(request.state, MOST_CHOSEN) or is_long(request.context, MOST_CHOSEN):
         return fill_slowly(invocation, ARGUMENTS)

@@ -160,7 +160,7 @@ def _format_any(invocation: Invocation, name: str) -> None:
     fields["artifact"] = (
         None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact", to_written)
     )
-    invocation.notes = lost.notes
+    invocation.remarks.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
     keep_value(invocation.message, _choose_value(invocation, content, value))
 
@@ -227,7 +227,7 @@ def notes_ignored(tool: CompiledTool) -> bool:
 
 def note_ignored(invocation: Invocation) -> None:
     """Return the note about dropped arguments, for dialects without a place for their names."""
-    message, names = invocation.message, invocation.ignored
+    message, names = invocation.message, invocation.remarks.ignored
     if message is not None and names:
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         said = replace_surrogates(", ".join(names[:_MOST_NAMED]))
@@ -323,11 +323,11 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         # In whole microseconds; round() would take as long as all else that is made here.
         "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
         "return_direct": tool.options.return_direct,
-        "ignored_args": invocation.ignored,
-        "repaired": invocation.repaired,
+        "ignored_args": invocation.remarks.ignored,
+        "repaired": invocation.remarks.repaired,
     }
-    if invocation.verdicts:
-        said["guardrails"] = list(invocation.verdicts)
+    if invocation.remarks.verdicts:
+        said["guardrails"] = list(invocation.remarks.verdicts)
     if tool.options.retry is not None and invocation.attempts:
         said["attempts"] = invocation.attempts
     usage = find_usage(invocation)
@@ -341,8 +341,8 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     decided = request.review.decision
     if decided is not None and decided.asked_args is not None:
         said["approval"] = {"id": request.review.approval_id, "decided_by": decided.by, "args": request.call.args}
-    if invocation.notes:
-        said["notes"] = list(invocation.notes)
+    if invocation.remarks.notes:
+        said["notes"] = list(invocation.remarks.notes)
     return said
 
 

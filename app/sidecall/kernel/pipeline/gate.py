@@ -119,17 +119,14 @@ class Ticket:
             self.admission.leave(self.plan.semaphores, self.request.sender.caller)
 
 
+def _deny_silently(_caller: Caller, _tool: str) -> None:
+    """Tell nobody."""
+
+
 class Gate:
     """Admits calls, and refuses those without a tool, quota or slot."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        plans: Plans,
-        admission: Admission,
-        observer: Observer,
-        deny: Callable[[Caller, str], None],
-    ) -> None:
+    def __init__(self, registry: Registry, plans: Plans, admission: Admission, observer: Observer) -> None:
         self._registry = registry
         self._plans = plans
         self._admission = admission
@@ -138,7 +135,8 @@ class Gate:
         self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self.has_checks = plans.has_checks
         self._observer = observer
-        self._deny = deny
+        # Told of callers that lack a scope of a tool, by its name.
+        self.deny: Callable[[Caller, str], None] = _deny_silently
 
     async def enter(self, request: CallRequest, tool: CompiledTool | None = None) -> Ticket | ToolMessage:
         """Admit a call and return its ticket, which must be left; or the answer, where its caller sees no such tool.
@@ -229,7 +227,7 @@ class Gate:
             self._observer.refuse(request, "unknown_tool")
             caller = request.sender.caller
             if tool is not None and not caller.may(*tool.options.scopes):
-                self._deny(caller, tool.name)
+                self.deny(caller, tool.name)
             return refuse(await self.explain_missing(request, tool), request.call)
         self.hold(request, tool)
         # Not before: that a tool has a rate says that there is one.

@@ -8,9 +8,10 @@ from typing import Any
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
-from sidecall.kernel.core.invocation import NO_SERVICES, NOTHING, CallRequest, CallServices, Invocation, new_invocation
+from sidecall.kernel.core.invocation import NOTHING, CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.services import NO_SERVICES, CallServices
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.arguments import decode, inject, try_arguments
@@ -128,7 +129,7 @@ class Pipeline:
         self._admission = admission
         self.in_flight = CallsInFlight()
         self.plans = Plans(stages, admission)
-        self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
+        self.gate = Gate(registry, self.plans, admission, self._observer)
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Run a call of the tool that it names.

@@ -41,7 +41,7 @@ def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -
     is_read = invocation.request.sender.wants_value
     if is_read:
         value = to_plain(value)  # A copy, since the tool may go on changing its own.
-    settled = results.settle(invocation.tool.name, value, invocation.notes)
+    settled = results.settle(invocation.tool.name, value, invocation.remarks.notes)
     if settled is not value:
         _put(invocation, message, settled)
     keep_value(message, settled if is_read else ABSENT)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute

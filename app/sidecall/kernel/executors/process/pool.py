@@ -12,7 +12,7 @@ from functools import partial
 
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.core.invocation import Release
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.process.child import Child, HearCost
 from sidecall.kernel.executors.process.code import open_code, take_code
 from sidecall.kernel.executors.process.fork_server_process import ForkServerProcess, Launch, launch_plainly

@@ -8,10 +8,11 @@ from typing import Any
 
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, find_given, open_cost
+from sidecall.kernel.core.invocation import CallRequest, CallSecrets, Invocation, find_given, open_cost
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.process.finder import Home
 from sidecall.kernel.executors.process.output import ResultBounds
@@ -39,10 +40,10 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
     often_empty = {
         "context": dict(given.context),
         "headers": dict(sender.headers),
-        "user_tokens": dict(invocation.user_tokens),
+        "user_tokens": dict(invocation.secrets.tokens),
         "approved": invocation.request.review.approved,
-        "has_store": invocation.services.store is not None,
-        "has_contents": invocation.services.contents is not None,
+        "has_store": invocation.services.resources.store is not None,
+        "has_contents": invocation.services.resources.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
         "trace": dict(invocation.services.trace()),
@@ -75,7 +76,7 @@ def _write_review(review: Review) -> dict[str, Any]:
 
 def _write_secrets(invocation: Invocation) -> dict[str, dict[str, str | None]]:
     wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
-    own, find = invocation.own_secrets, invocation.services.secrets
+    own, find = invocation.secrets.own, invocation.services.resources.secrets
     return {
         "secrets": {it.field: find(it.field) for it in wanted if it.field and _asks(it, own)},
         "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
@@ -129,9 +130,11 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        services=CallServices(store, get("secrets", {}).get, contents=contents, trace=lambda: dict(get("trace", {}))),
+        services=CallServices(
+            ToolResources(store, get("secrets", {}).get, contents=contents), trace=lambda: dict(get("trace", {}))
+        ),
         args=request["args"],
     )
     made.workspace = _open_workspace(get("workspace"))
-    made.own_secrets, made.user_tokens = get("own_secrets", {}), get("user_tokens", {})
+    made.secrets = CallSecrets(get("own_secrets", {}), get("user_tokens", {}))
     return made

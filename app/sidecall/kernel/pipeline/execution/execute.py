@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, Release, open_cost
+from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import read_http_exception, read_refusal, read_store_unavailable
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
 from sidecall.kernel.pipeline.execution.first_step import FirstSteps, is_late, make_timeout, seconds_left

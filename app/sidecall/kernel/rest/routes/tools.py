@@ -167,7 +167,7 @@ async def get_tool(
     if tool is None:
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
-    shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
+    shown = await show_sandbox(parts.pipeline.services.resources.sandbox, tool.sandbox_use)
     injected = await _list_injected(parts, caller, tool)
     detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
     # What is shown of a sandbox may change, and so may what is set.
@@ -181,7 +181,7 @@ async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> li
     injected = describe_injected(tool)
     sources = {it.source for it in injected}
     own = await parts.list_secrets(caller) if "secret" in sources else None
-    marked = [it.mark(own, parts.pipeline.services.secrets) for it in injected]
+    marked = [it.mark(own, parts.pipeline.services.resources.secrets) for it in injected]
     tokens = await parts.list_tokens(caller) if "token" in sources else None
     if tokens is None:
         return marked
