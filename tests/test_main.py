@@ -39,7 +39,7 @@ def test_without_arguments_everything_comes_from_the_environment(here: Path, mon
     app = create_app()
 
     assert app.state.parts.registry.names == ["one"]
-    assert app.state.parts.max_batch == 3
+    assert app.state.parts.bounds.calls == 3
 
 
 def test_a_registry_that_is_given_is_the_whole_offer(here: Path) -> None:

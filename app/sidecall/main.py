@@ -72,7 +72,8 @@ from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.listings import ToolListings
+from sidecall.kernel.rest.parts import DurableCalls
 from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
@@ -127,16 +128,14 @@ def create_app(
         approvals=ledger.approvals,
         rules=ledger.rules,
         contents=ledger.contents,
-        listings=Listings(registry),
-        bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
-        max_batch=settings.max_batch,
+        listings=ToolListings(registry),
+        bounds=Bounds(settings.max_body_bytes, settings.max_json_values, settings.max_batch),
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
-        results=results,
     )
     parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
     return _build_api(settings, parts, features, executors, watch)
@@ -188,9 +187,7 @@ def _build_api(
 ) -> Application:
     parts = replace(
         parts,
-        requests=parts.metrics.requests,
-        remember=answer_remembered,
-        longest_wait=parts.jobs.limits.wait,
+        durable=DurableCalls(answer_remembered, parts.jobs.limits.wait),
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
         excerpts=Excerpts(settings.queue_timeout),
@@ -226,12 +223,13 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
         answers=[call_errors.install],
+        requests=parts.metrics.requests,
     )
 
 
 def _make_mcp_parts(parts: Parts, features: Features, changes: ListChanges, *, has_sessions: bool) -> McpParts:
     pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
-    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.pipeline.results)
     return McpParts(
         *kept,
         parts.bounds,

@@ -122,8 +122,9 @@ def gather_services(  # noqa: PLR0913  what a server offers its calls
         own_secrets=keeper,
         user_tokens=None if keeper.signing_in is None else keeper.signing_in.tokens,
         contents=ledger.contents,
+        trace=watch.headers,
     )
-    return CallServices(resources, results, admission.abandon, watch.headers)
+    return CallServices(resources, results, admission.abandon)
 
 
 def build_history(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> History | NoHistory:

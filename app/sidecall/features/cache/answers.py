@@ -156,8 +156,8 @@ class Flight:
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
         """Copy from an invocation what the tool needs, without parts that end with the first call."""
-        request = invocation.request.copy_sent(presence=None, deadline=None)
-        request.listener, request.holder = self._publish, None
+        request = invocation.request.copy_sent(presence=None, deadline=None, holder=None)
+        request.listener = self._publish
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(

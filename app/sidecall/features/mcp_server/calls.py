@@ -160,10 +160,9 @@ def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | 
     pinned = [meta[_HASH]] if isinstance(meta.get(_HASH), str) else None
     return CallRequest(
         call,
-        Sender(headers, exchange.caller, exchange.presence, None, pinned, wants_value=True),
+        Sender(headers, exchange.caller, exchange.presence, None, pinned, exchange.holder, wants_value=True),
         meta.get(_STATE),
         context,
-        exchange.holder,
         exchange.make_listener(message),
         NOT_REVIEWED if known_as is None else Review(known_as=known_as),
     )

@@ -74,8 +74,8 @@ def begin_operation(parts: Parts, scope: Scope, request: CallRequest) -> Reply |
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(request.holder)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(request.sender.holder)
     return Reply(body, 200, NO_HEADERS)
 
 
@@ -127,8 +127,8 @@ async def answer_operation(
             raise
         return reply
     finally:
-        if parts.results.shares:
-            parts.results.release(request.holder)
+        if parts.pipeline.results.shares:
+            parts.pipeline.results.release(request.sender.holder)
 
 
 async def _remember(

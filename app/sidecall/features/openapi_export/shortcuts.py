@@ -63,7 +63,6 @@ def make_request(
         replace(about, wants_value=True),
         None,
         context,
-        about.presence,
     )
 
 

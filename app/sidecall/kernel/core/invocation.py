@@ -1,7 +1,7 @@
 """One call on its way through the pipeline."""
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -63,17 +63,15 @@ class Job(Protocol):
 class CallRequest(Struct):
     """A ToolCall and what its sender, never the model, supplies with it.
 
-    `listener` receives progress. The result counts against `holder` until the sender releases it, or while it is made.
-    `review` is what a person or a rule has decided about the call. `id` is that of its record, if it comes from one: it
-    was counted when it came. `job` is set while it runs as a durable call. `origin` is what it belongs to, once that
-    was asked.
+    `listener` receives progress. `review` is what a person or a rule has decided about the call. `id` is that of its
+    record, if it comes from one: it was counted when it came. `job` is set while it runs as a durable call. `origin` is
+    what it belongs to, once that was asked.
     """
 
     call: ToolCall
     sender: Sender = UNKNOWN
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
-    holder: Hashable = None
     listener: EventListener | None = None
     review: Review = NOT_REVIEWED
     id: str | None = None
@@ -183,7 +181,7 @@ class Invocation(Struct):
                 contents=None if resources.contents is None else CallerContents(resources.contents, sender.caller),
                 sandbox=resources.sandbox,
                 passages=None if resources.passages is None else OwnPassages(resources.passages, sender.caller.tenant),
-                trace=partial(name_trace, self.services.trace, sender.headers),
+                trace=partial(name_trace, resources.trace, sender.headers),
                 deadline=self.deadline,
                 approved=review.approved,
                 rejection=review.rejection,
@@ -222,15 +220,15 @@ class Invocation(Struct):
     def open_share(self) -> ResultReservation | None:
         """Return the reservation that counts the result's bytes, or None."""
         if self.share is None and self.services.results is not None:
-            holder = self.id if self.request.holder is None else self.request.holder
-            self.share = self.services.results.open(holder, self.tool.name)
+            holder = self.request.sender.holder
+            self.share = self.services.results.open(self.id if holder is None else holder, self.tool.name)
         return self.share
 
     def close_share(self) -> None:
         """Note that the result is complete; without a holder, its bytes are released."""
         if self.share is not None:
             self.share.finish(is_kept=self.message is not None)
-            if self.request.holder is None and self.services.results is not None:
+            if self.request.sender.holder is None and self.services.results is not None:
                 self.services.results.release(self.share.holder)
 
     def look_around(self) -> None:

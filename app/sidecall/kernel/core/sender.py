@@ -1,6 +1,6 @@
 """The sender of a call: the program that waits for its answer, as far as it is known."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 from msgspec import Struct, field
 
@@ -17,6 +17,7 @@ class Sender(Struct, frozen=True):
         presence: Whether the client is still connected.
         deadline: Until when the client waits, which shortens the deadline of the tool.
         pinned: The contract hashes of the tool that the client knows; None where it did not say.
+        holder: Against what its results count until they are released; None where they do while they are made.
         wants_value: Whether the client may read the result as a value, now or when the answer is fetched later.
     """
 
@@ -25,6 +26,7 @@ class Sender(Struct, frozen=True):
     presence: Presence | None = None
     deadline: Deadline | None = None
     pinned: Collection[str] | None = None
+    holder: Hashable = None
     wants_value: bool = False
 
 

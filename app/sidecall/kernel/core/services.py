@@ -23,7 +23,8 @@ class ToolResources:
     """What tools get from the server, by their parameters and their context.
 
     `secrets` finds those of the server, `own_secrets` those of callers, and `user_tokens` the tokens with which tools
-    act for people. `workspaces` holds the files of conversations, `passages` searches uploaded files.
+    act for people. `workspaces` holds the files of conversations, `passages` searches uploaded files. `trace` returns
+    the current span as headers.
     """
 
     store: Store | SyncStore | None = None
@@ -34,6 +35,7 @@ class ToolResources:
     sandbox: Sandbox | None = None
     workspaces: ConversationFiles | None = None
     passages: Passages | None = None
+    trace: Callable[[], Mapping[str, str]] = dict
 
 
 def _nothing() -> None:
@@ -49,13 +51,12 @@ class CallServices:
     """The services that a server offers to all its calls.
 
     Without `results` the size of results is unbounded. `abandon` is called when part of a call still runs after its
-    answer. `trace` returns the current span as headers.
+    answer.
     """
 
     resources: ToolResources = ToolResources()
     results: ResultMemory | None = None
     abandon: Callable[[CompiledTool], Release] = _count_nothing
-    trace: Callable[[], Mapping[str, str]] = dict
 
 
 NO_SERVICES = CallServices()

@@ -196,4 +196,5 @@ def make_context(
     named = scope.get(HEADERS)
     bare = named is not None and PARENT not in named and CONVERSATION not in named
     headers = BareHeaders(raw=scope["headers"]) if bare else Headers(scope=scope)
-    return RequestContext(headers, caller_of(scope), DisconnectListener(receive, sweep), deadline)
+    presence = DisconnectListener(receive, sweep)
+    return RequestContext(headers, caller_of(scope), presence, deadline, holder=presence)

@@ -127,7 +127,8 @@ def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Re
     """
     named = scope[HEADERS]
     if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
-        return RequestContext(BareHeaders(raw=scope["headers"]), caller_of(scope), DisconnectListener(receive, sweep))
+        headers, presence = BareHeaders(raw=scope["headers"]), DisconnectListener(receive, sweep)
+        return RequestContext(headers, caller_of(scope), presence, holder=presence)
     context = make_context(scope, receive, sweep=sweep)
     if CONVERSATION in named:
         require_conversation(context.headers, {})

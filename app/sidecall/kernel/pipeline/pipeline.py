@@ -11,10 +11,12 @@ from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
 from sidecall.kernel.core.invocation import NOTHING, CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import NO_SERVICES, CallServices
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.arguments import decode, inject, try_arguments
+from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
@@ -107,6 +109,10 @@ class CallsInFlight:
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
 
 
+# Bytes of results that are kept where a server says nothing of it.
+_MOST_RESULTS = 16 * 1024 * 1024
+
+
 class Pipeline:
     """Takes calls through the gate and the stages; REST, batches, MCP and in-process calls all use it."""
 
@@ -128,6 +134,9 @@ class Pipeline:
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
         self.in_flight = CallsInFlight()
+        self.portions = BatchThrottle()
+        # The memory of results that are on their way.
+        self.results = ResultMemory(_MOST_RESULTS) if services.results is None else services.results
         self.plans = Plans(stages, admission)
         self.gate = Gate(registry, self.plans, admission, self._observer)
 

@@ -75,10 +75,10 @@ def begin_answer(
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
     ):
-        if parts.remember is None:
+        if parts.durable.answer is None:
             _refuse_to_remember(preferences, sent)
         elif is_surely_visible(tool, request.sender.caller):
-            return parts.remember(parts, request, tool, preferences, context, sent)
+            return parts.durable.answer(parts, request, tool, preferences, context, sent)
         else:
             return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
@@ -114,8 +114,8 @@ async def _remember(
     preferences: Preferences,
 ) -> Reply:
     if await is_visible(tool, request.sender.caller, request.context):
-        assert parts.remember is not None
-        return await parts.remember(parts, request, tool, preferences, context, sent)
+        assert parts.durable.answer is not None
+        return await parts.durable.answer(parts, request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
     came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
@@ -141,8 +141,8 @@ def _begin(
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(context.presence)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(context.presence)
     # As `_make_headers` finds out for the others.
     is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
     if is_common and not is_counted and "cache" not in said["response_metadata"]:
@@ -167,15 +167,15 @@ async def _go_on(
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(context.presence)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(context.presence)
     return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
 
 
 def answer_instead(parts: Parts, request: CallRequest, error: BaseException) -> Reply | None:
     """Return the answer to a call that has no message; None for an error to be raised."""
-    if parts.results.shares:
-        parts.results.release(request.holder)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(request.sender.holder)
     if isinstance(error, ApprovalRequired):
         headers = find_quota_headers(parts, request.sender.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
@@ -208,7 +208,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.portions)
+        messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.pipeline.portions)
         # Most are short texts, which need no closer look.
         if sum(map(_count_short, messages)) <= LONGEST:
             body = dump_plain([*map(_write_short, messages, dialects)])
@@ -219,8 +219,8 @@ async def answer_calls(
             ]
             body = await write_json(parts, answers, messages)
     finally:
-        if parts.results.shares:
-            parts.results.release(context.presence)
+        if parts.pipeline.results.shares:
+            parts.pipeline.results.release(context.presence)
     headers = waiting_headers(messages)
     if parts.pipeline.gate.has_rate:
         headers |= find_quota_headers(parts, context.caller)
@@ -257,7 +257,7 @@ async def write_whole(parts: Parts, answer: Any, message: ToolMessage) -> bytes:
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
     """Serialize an answer to JSON, outside the event loop if `large` is large."""
-    return await parts.results.write(answer) if is_bulky(large) else to_json(answer)
+    return await parts.pipeline.results.write(answer) if is_bulky(large) else to_json(answer)
 
 
 async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext) -> None:

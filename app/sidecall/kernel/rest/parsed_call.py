@@ -42,7 +42,6 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
         context if sent.hash is None else replace(context, pinned=(sent.hash,)),
         sent.state,
         sent.context,
-        context.presence,
     )
 
 

@@ -46,7 +46,7 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
         "has_contents": invocation.services.resources.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
-        "trace": dict(invocation.services.trace()),
+        "trace": dict(invocation.services.resources.trace()),
         "cost": open_cost(invocation).fine,
         **(_write_secrets(invocation) if tool.injections else {}),
     }
@@ -131,7 +131,7 @@ def read_request(
         started=time.monotonic(),
         deadline=request["deadline"],
         services=CallServices(
-            ToolResources(store, get("secrets", {}).get, contents=contents), trace=lambda: dict(get("trace", {}))
+            ToolResources(store, get("secrets", {}).get, contents=contents, trace=lambda: dict(get("trace", {})))
         ),
         args=request["args"],
     )

@@ -126,14 +126,14 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     leads to the next one.
     """
     query = request.scope["query_string"]
-    listing = parts.listings.find(query, caller)
+    listing = parts.listings.pages.find(query, caller)
     if listing is None:
         version = parts.registry.version
         wanted = None if toolset is None else parts.find_toolset(toolset)
         seen = await parts.pipeline.visible(caller, context)
         choice = ToolChoice(format, strict, tag, name, wanted, hosted)
         write = partial(_write, request, seen, choice, stretch, parts.registry)
-        listing = await parts.listings.make(query, version, len(seen), write, caller)
+        listing = await parts.listings.pages.make(query, version, len(seen), write, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
@@ -172,7 +172,7 @@ async def get_tool(
     detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
     # What is shown of a sandbox may change, and so may what is set.
     if tool.sandbox_use is None and not {it.source for it in injected} & {"secret", "token"}:
-        parts.details.keep(name.encode(), detail, version, caller)
+        parts.listings.details.keep(name.encode(), detail, version, caller)
     return detail.reply_to(if_none_match).to_response()
 
 
