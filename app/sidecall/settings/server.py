@@ -8,20 +8,15 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from sidecall.features.approvals.feature import ApprovalFields
-from sidecall.features.cache.feature import CacheFields
 from sidecall.features.console.settings import ConsoleSettings
-from sidecall.features.contents.feature import ContentFields
 from sidecall.features.costs.budgets import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
 from sidecall.features.mcp_client.feature import UpstreamFields
-from sidecall.features.mcp_server.feature import McpFields
-from sidecall.features.openapi_import.feature import OpenAPIFields
-from sidecall.features.rates.feature import RateFields
-from sidecall.features.store.feature import StoreFields
-from sidecall.features.telemetry.feature import LogFields
+from sidecall.features.telemetry.feature import LogFormat, TracingMode
 from sidecall.kernel.core.errors import SidecallError
+from sidecall.kernel.core.options import DocumentApproval
+from sidecall.kernel.core.quota import check_rate
 from sidecall.kernel.variables import Texts
 from sidecall.outgoing.settings import OutgoingSettings
 from sidecall.settings.access import AccessSettings
@@ -37,6 +32,7 @@ _PREFIX = "SIDECALL_"
 _MOST = 1_000_000_000_000_000
 # From where on a name that is none is a misspelled setting.
 _NEAR = 0.75
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class _Environment(EnvSettingsSource):
@@ -49,29 +45,21 @@ class _Environment(EnvSettingsSource):
 
 class Settings(
     AccessSettings,
-    ApprovalFields,
     AuditSettings,
-    CacheFields,
     ConsoleSettings,
-    ContentFields,
     CostSettings,
     FleetSettings,
     HistorySettings,
     JobSettings,
-    LogFields,
-    McpFields,
     OAuthSettings,
-    OpenAPIFields,
-    OutgoingSettings,
-    RateFields,
     SandboxSettings,
     SecretSettings,
     ShippedToolSettings,
-    StoreFields,
     ToolSettings,
     UpstreamFields,
     WebhookSettings,
     WorkspaceSettings,
+    OutgoingSettings,
 ):
     """All settings; each is read from the variable `SIDECALL_` plus its name in capitals.
 
@@ -125,6 +113,21 @@ class Settings(
         default=(),
         description="Features that are left out, separated by commas. What asks for one stops the start.",
     )
+    openapi: Texts = Field(
+        default=(),
+        description="OpenAPI documents whose operations are offered as tools: paths and addresses, separated by "
+        "commas; `name=` before one stands before its tools' names.",
+    )
+    openapi_approval: DocumentApproval = Field(
+        default="never",
+        description="Whether a person approves calls of those tools: `never`, `always`, or `writing`: all but GET and "
+        "HEAD.",
+    )
+    openapi_services: str | None = Field(
+        default=None,
+        description="Services of which more is said, such as credentials and filters: the path of a file in JSON or "
+        "YAML, or its text in JSON.",
+    )
     workers: int = Field(
         default=1,
         ge=1,
@@ -135,6 +138,12 @@ class Settings(
         default=False,
         description="Whether a server starts that would offer no tool: none is found, and none can come later, from "
         "MCP servers, OpenAPI documents or by `SIDECALL_RELOAD`.",
+    )
+    mcp: bool = Field(default=True, description="Serve the tools at `/mcp` too, for clients of MCP.")
+    mcp_sessions: bool = Field(
+        default=True,
+        description="Give clients of MCP's earlier revisions sessions, by which they cancel calls. With several "
+        "workers, or a store that servers share, there are none.",
     )
     threads: int = Field(default=32, ge=1, description="Threads for sync tools, per worker.")
     processes: int = Field(
@@ -170,6 +179,14 @@ class Settings(
     max_concurrency_per_caller: int | None = Field(
         default=None, ge=1, description="Most calls that run or wait at once for one caller; more get 429."
     )
+    rate_limit: str | None = Field(
+        default=None,
+        description="Calls that one caller may make, per worker, for instance `100/minute`; more get 429.",
+    )
+    shared_rates: bool = Field(
+        default=False,
+        description="Whether all workers and servers of one PostgreSQL count the calls of a caller together.",
+    )
     max_queue: int = Field(
         default=1000,
         ge=0,
@@ -182,12 +199,62 @@ class Settings(
     max_content_bytes: int = Field(
         default=1_000_000, ge=200, description="Most bytes of one answer that a model reads; the rest is cut out."
     )
+    artifact_ttl: float = Field(
+        default=3600.0, gt=0, allow_inf_nan=False, description="Seconds that results which were cut are kept whole."
+    )
+    max_artifact_bytes: int = Field(
+        default=32 * 1024 * 1024, ge=0, description="Most bytes of such results kept together."
+    )
+    max_artifact_bytes_per_caller: int | None = Field(
+        default=None, ge=1, description="Most bytes of them and of uploads that one caller keeps; more uploads get 429."
+    )
     max_result_bytes: int = Field(
         default=16 * 1024 * 1024,
         ge=1024,
         description="Most bytes of an artifact, as JSON, and of a batch's answers together; more is a failed call. "
         "Where results in the making take more, per worker, tools wait.",
     )
+    approval_ttl: float = Field(
+        default=3600.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds until a call that needs approval is forgotten.",
+    )
+    max_approvals: int = Field(
+        default=5000,
+        ge=1,
+        description="Most approvals that wait or run, within SIDECALL_MAX_WAITING_BYTES; more are answered "
+        "with 503. What is answered does not count.",
+    )
+    max_approval_rules: int = Field(
+        default=10_000, ge=1, description="Most decisions kept that hold for later calls; more are answered with 409."
+    )
+    max_approval_rules_per_tenant: int = Field(
+        default=1000, ge=1, description="Most of them that one tenant keeps; more are answered with 409."
+    )
+    max_waiting_bytes: int = Field(
+        default=32 * 1024 * 1024,
+        ge=1024,
+        description="Most bytes of approvals kept together, with their calls and answers and 4 KiB beside each; "
+        "what is answered makes room, and more are answered with 503.",
+    )
+    max_store_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=0,
+        description="Most bytes of what tools remember in the store, per worker, where it is kept in memory; beyond it "
+        "they cannot add anything.",
+    )
+    max_item_bytes: int = Field(
+        default=1024 * 1024, ge=1, description="Most bytes of one thing that tools remember in the store, as JSON."
+    )
+    max_cache_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=0,
+        description="Most bytes of answers that are given again, per worker; beyond it those go that were not asked "
+        "for longest.",
+    )
+    max_cache_entries: int = Field(default=10_000, ge=0, description="Most of such answers, per worker.")
     max_unread_bytes: int = Field(
         default=16 * 1024 * 1024,
         ge=1024,
@@ -224,6 +291,26 @@ class Settings(
         allow_inf_nan=False,
         description="Seconds until a blocked event loop is logged, with its stack.",
     )
+    log_level: LogLevel = Field(default="info", description="Least severe log lines to write.")
+    log_format: LogFormat = Field(default="auto", description="`json`, `text`, or `auto`: text on a terminal only.")
+    log_calls: bool = Field(default=False, description="Whether each call is logged; at level debug it always is.")
+    log_requests: bool = Field(
+        default=False, description="Whether each request is logged, those that are refused before a call included."
+    )
+    log_args: bool = Field(
+        default=False, description="Whether these lines include arguments and results, with secrets redacted by name."
+    )
+    log_redact: Texts = Field(
+        default=(), description="More names of fields whose values are never logged, separated by commas."
+    )
+    log_buffer_bytes: int = Field(
+        default=8 * 1024 * 1024,
+        ge=64 * 1024,
+        description="Most bytes of stderr, and as many of stdout, that wait to be read, per worker; more are dropped.",
+    )
+    otel: TracingMode = Field(
+        default="auto", description="`on`, `off`, or `auto`: spans are sent if the variables `OTEL_…` name a collector."
+    )
 
     @field_validator("*")
     @classmethod
@@ -247,6 +334,11 @@ class Settings(
         if bare == "":
             raise ValueError("write an address, such as 127.0.0.1, 0.0.0.0 or ::1")
         return bare
+
+    @field_validator("rate_limit")
+    @classmethod
+    def _is_rate(cls, rate: str | None) -> str | None:
+        return None if rate is None else check_rate(rate)
 
 
 class UnknownSetting(SidecallError):
