@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from sidecall import BaseTool
-from sidecall.kernel.modules.tool_imports import tool_folders
+from sidecall.loading.modules.tool_imports import tool_folders
 from tests.kit.asgi import Passing
 from tests.kit.clients import MakeClient
 from tests.kit.forked import forked_processes

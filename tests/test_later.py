@@ -119,10 +119,13 @@ def test_what_a_layer_above_provides_is_there() -> None:
 
     assert {purpose: find_provider(purpose) in MODULES for purpose in asked} == {
         "adoption": True,
+        "forms": True,
         "langchain": True,
+        "listing": True,
         "offers": True,
         "pydantic_1": True,
         "refusal": True,
+        "repair": True,
         "server": True,
         "settings": True,
         "stages": True,

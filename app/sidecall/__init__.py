@@ -13,10 +13,13 @@ from sidecall.version import __version__ as __version__
 # plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
 _PROVIDERS = {
     "adoption": "sidecall.compat.foreign.tool",
+    "forms": "sidecall.features.provider_formats.forms",
     "langchain": "sidecall.compat.to_langchain",
+    "listing": "sidecall.features.provider_formats.listing",
     "offers": "sidecall.loading.offers",
     "pydantic_1": "sidecall.compat.pydantic_1.model",
     "refusal": "sidecall.compat.foreign.unsupported_libraries",
+    "repair": "sidecall.features.repair.mend",
     "server": "sidecall.main",
     "settings": "sidecall.settings",
     "stages": "sidecall.composition.local_pipeline",

@@ -13,6 +13,7 @@ import pytest
 from sidecall.cli.default_store import choose_store
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
+from sidecall.storage.sqlite import file_lock
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.storage.sql.disks import disk, fill_up
 
@@ -147,19 +148,34 @@ def test_what_is_forgotten_is_said(here: Path) -> None:
 def test_another_server_has_it(here: Path) -> None:
     """Which remembers; this one says that it does not."""
     choose_store(Settings())
-    database = SqliteDatabase(here / ".sidecall" / "ledger.db")
-    asyncio.run(_hold(database))
-
-
-async def _hold(database: SqliteDatabase) -> None:
-    await database.open()
-    try:
-        chosen = await asyncio.to_thread(choose_store, Settings())
-    finally:
-        await database.close()
+    with _holding(here):
+        chosen = choose_store(Settings())
 
     assert chosen.store == "memory://"
     assert "used by another process" in str(chosen.forgets)
+
+
+def test_what_a_killed_server_has_left_behind_has_it(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody serves what is remembered there any more, and soon nobody holds it: to forget it would do it again."""
+    monkeypatch.setattr(file_lock, "_PATIENCE", 0.0)
+    ended = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(ended, 0)
+    with _holding(here):
+        (here / ".sidecall" / "ledger.db.lock").write_text(f"{ended}\n")
+        with pytest.raises(StoreUnfit, match=rf"is still used by what a process \({ended}\) has left behind"):
+            choose_store(Settings())
+
+    assert choose_store(Settings()).forgets is None
+
+
+@contextmanager
+def _holding(here: Path) -> Iterator[None]:
+    """Have the default store, as a server does."""
+    database = SqliteDatabase(here / ".sidecall" / "ledger.db")
+    with asyncio.Runner() as runner:
+        runner.run(database.open())
+        yield
+        runner.run(database.close())
 
 
 def test_a_file_of_another_program_is_not_passed_over(here: Path) -> None:

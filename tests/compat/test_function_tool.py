@@ -16,9 +16,9 @@ from sidecall import (
     function_tool,
     tool_namespace,
 )
+from sidecall.features.provider_formats.lint import lint_tool
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.schema.forms.definitions import render_definitions
-from sidecall.kernel.schema.lint import lint_tool
 from tests.kit.calls import run
 
 

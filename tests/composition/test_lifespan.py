@@ -20,6 +20,7 @@ from sidecall.features.jobs.recovery import JobReconciler
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -27,7 +28,6 @@ from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.main import create_app
 from sidecall.settings import Settings

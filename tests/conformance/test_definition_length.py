@@ -13,8 +13,8 @@ from langchain_compare import HERE
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from sidecall.cli.tools import estimate_definition
-from sidecall.kernel.modules.loading import load_file
 from sidecall.kernel.schema.forms.definitions import render_definitions
+from sidecall.loading.modules.loading import load_file
 
 RECORDED = json.loads((HERE / "langchain_expected.json").read_text())["cases"]
 DEVIATIONS = json.loads((HERE / "langchain_deviations.json").read_text())

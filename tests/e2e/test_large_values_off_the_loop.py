@@ -1,5 +1,7 @@
 """Arguments and results of many values are checked and written in threads, no matter what runs the tool."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ from pydantic import BaseModel
 
 from sidecall import StructuredTool, tool
 from sidecall.features.mcp_server import calls
+from sidecall.features.repair import text
 from sidecall.kernel.pipeline import arguments
 from sidecall.kernel.pipeline import format as formatting
 from sidecall.kernel.pipeline import result_schema as hold_result
@@ -48,6 +51,16 @@ async def add(rows: list[Row]) -> int:
         rows: What has them.
     """
     return sum(row.number for row in rows)
+
+
+@tool
+async def take_texts(lists: list[list[list[int]]]) -> int:
+    """Count lists.
+
+    Args:
+        lists: What to count.
+    """
+    return len(lists)
 
 
 async def _add(**args: Any) -> str:
@@ -114,3 +127,63 @@ async def test_many_arguments_are_checked_beside_the_event_loop(
     assert (answer.get("message") or answer).get("status", "success") == status
     assert few.status_code == 200
     assert called == ["validate_at_once"]
+
+
+def write_rows(name: str, many: int) -> str:
+    """Write the rows as Python does."""
+    row = "{'number': 1}" if name == "add" else "1"
+    return f"[{', '.join([row] * many)},]"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda rows: f"{{'rows': {rows}}}",
+        lambda rows: json.dumps(f"{{'rows': {rows}}}"),
+        lambda rows: f"```json\n{{'rows': {rows}}}\n```",
+        lambda rows: {"rows": rows},
+        lambda rows: {"rows": f"```{rows}```"},
+        lambda rows: {"args": f"{{'rows': {rows}}}"},
+        lambda rows: {"input": {"rows": rows}},
+        lambda rows: json.dumps({"rows": rows}),
+    ],
+    ids=["whole", "twice", "fence", "value", "value in fence", "wrapper", "within wrapper", "value in text"],
+)
+@pytest.mark.parametrize("name", ["add", "count"])
+@pytest.mark.parametrize("query", ["", "?dry_run=true"])
+async def test_long_texts_are_repaired_beside_the_event_loop(
+    make_client: MakeClient, name: str, write: Callable[[str], Any], query: str
+) -> None:
+    """Short ones where they are: each token of them is looked at by itself."""
+    client = await make_client(*TOOLS)
+    said, called = [], []
+    for many in (900, 3):
+        call = {"name": name, "args": write(write_rows(name, many)), "id": "1"}
+        with listing_calls_on_loop(text, "_write_strictly") as on_loop:
+            said.append((await client.post(f"/tool_calls{query}", json=call)).json())
+        called.append(bool(on_loop))
+
+    counts = [len(it["args"]["rows"]) if query else int(it["content"]) for it in said]
+    assert (counts, called) == ([900, 3], [False, True])
+
+
+async def test_many_short_texts_are_repaired_beside_it_too(make_client: MakeClient) -> None:
+    """What counts is how long they are together."""
+    client = await make_client(take_texts)
+    texts = ["[1,]"] * 400
+    with listing_calls_on_loop(text, "_write_strictly") as on_loop:
+        answer = await client.post("/tool_calls", json={"name": "take_texts", "args": {"lists": [texts]}})
+
+    assert (answer.json()["status"], on_loop) == ("error", [])
+
+
+async def test_what_was_repaired_is_shown_without_repairing_it_again(make_client: MakeClient) -> None:
+    """The history shows what was sent, whatever the tool has made of it."""
+    client = await make_client(*TOOLS)
+    call = {"name": "add", "args": f"{{'rows': {write_rows('add', 100)}}}", "id": "1"}
+    with listing_calls_on_loop(text, "_write_strictly") as on_loop:
+        answer = (await client.post("/tool_calls", json=call)).json()
+        shown = (await client.get(f"/tool_calls/{answer['id']}")).json()
+
+    assert answer["response_metadata"]["repaired"] == ["arguments: read as JSON, though not written strictly"]
+    assert (shown["args"], on_loop) == ({"rows": [{"number": 1}] * 100}, [])

@@ -49,12 +49,27 @@ def shout(text: str) -> str:
     return text.upper()
 
 
+@tool
+def limited(text: str, most: int = 9) -> str:
+    "Shorten."
+    return text[:most]
+
+
+UNFIT = (
+    ("shout", {{"text": "hi", "other": 1}}),
+    ("shout", {{"text": None}}),
+    ("limited", {{"text": "hi", "mots": 1}}),
+    ("shout", "{{'text': 'hi'}}"),
+)
+
+
 async def ask(app):
     transport = httpx.ASGITransport(app)
     async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://kernel") as it:
         listed = (await it.get("/tools")).json()
         print([each["function"]["name"] for each in listed])
-        for name, args in (("add", {{"a": 1, "b": "2"}}), ("shout", {{"text": "hi"}}), ("ad", {{}})):
+        print((await it.get("/tools?format=anthropic")).json()["detail"])
+        for name, args in (("add", {{"a": 1, "b": "2"}}), ("shout", {{"text": "hi"}}), ("ad", {{}}), *UNFIT):
             said = (await it.post("/tool_calls", json={{"name": name, "args": args}})).json()
             print(said["status"], said["content"])
         print((await it.get("/readyz")).json()["status"], (await it.get("/approvals")).status_code)
@@ -67,7 +82,7 @@ async def ask(app):
         print(sorted((await it.get("/openapi.json")).json()["paths"]))
 
 
-asyncio.run(ask(make_kernel_app([add, shout])))
+asyncio.run(ask(make_kernel_app([add, shout, limited])))
 print(asyncio.run(add.ainvoke({{"a": 3, "b": 4}})))
 
 
@@ -92,10 +107,16 @@ def test_it_lists_and_runs_tools_and_refuses_what_needs_a_feature() -> None:
 
     assert (ended.stderr, ended.returncode) == ("", 0)
     assert ended.stdout.splitlines() == [
-        "['add', 'shout']",
+        "['add', 'shout', 'limited']",
+        "`format=anthropic` needs a feature that is not installed.",
         "success 3",
         "success HI",
-        "error Error: ad is not a valid tool, try one of [add, shout].",
+        "error Error: ad is not a valid tool, try one of [add, shout, limited].",
+        "success HI",
+        "error text: Input should be a string",
+        "error mots: There is no such argument; the arguments are: most, text",
+        "error The arguments are not valid JSON: key must be a string at line 1 column 2."
+        " Send one JSON object: {text}.",
         "ready 404",
         "400 This server remembers no calls: leave `Idempotency-Key` out.",
         "200 3",

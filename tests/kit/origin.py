@@ -30,10 +30,13 @@ from tests.kit.forking import Origin
 from tests.kit.stand_ins import list_stand_ins
 
 # What processes of tools run, and what is loaded where it is needed first.
-_OF_TOOLS = ("sidecall.kernel.executors.process.inside.main", "sidecall.kernel.schema.griffe_docstrings")
-# Without features only processes of tools are forked.
-_OF_SERVERS = () if find_spec("sidecall.features") is None else ("tests.kit.origin_of_servers",)
-for _module in sys.argv[2:] or (*_OF_TOOLS, *_OF_SERVERS):
+_OF_ALL = (
+    "sidecall.features.processes.inside.main",
+    "sidecall.kernel.schema.griffe_docstrings",
+    "tests.kit.origin_of_servers",
+)
+# Without features nothing is forked.
+for _module in sys.argv[2:] or (() if find_spec("sidecall.features") is None else _OF_ALL):
     import_module(_module)
 
 # More are never sent along.

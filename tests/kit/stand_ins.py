@@ -5,14 +5,15 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from sidecall.kernel.executors.process import fork_server_process
 from tests.kit.forked_workers import multiprocessing_from
 from tests.kit.forking import Find, subprocess_from
 
 
 def list_stand_ins(find_origin: Find) -> Iterator[tuple[Any, str, Any]]:
     """Yield modules, each with one of its names and what stands in for that; there may be none but the kernel."""
-    yield fork_server_process, "subprocess", subprocess_from(find_origin, knows_parent=False)
+    if find_spec("sidecall.features") is not None:
+        of_tools = import_module("sidecall.features.processes.fork_server_process")
+        yield of_tools, "subprocess", subprocess_from(find_origin, knows_parent=False)
     if find_spec("sidecall.storage") is not None:
         backends = import_module("sidecall.storage.sqlite.backends")
         yield backends, "subprocess", subprocess_from(find_origin, knows_parent=True)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from sidecall import ToolException
-from sidecall.kernel.executors.process.server_requests import encode_body
+from sidecall.features.processes.server_requests import encode_body
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import look_up, repeat

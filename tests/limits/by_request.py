@@ -128,6 +128,12 @@ async def _fields(make_client: MakeClient) -> str:
     return "left out" if len(errors) == 100 else str(len(errors))
 
 
+async def _members(make_client: MakeClient) -> str:
+    answer = await (await make_client(note)).post("/approvals/1", json={f"k{number}": 1 for number in range(101)})
+    errors = answer.json()["errors"]
+    return "counted in one sentence" if len(errors) == 1 and "102 members" in errors[0]["msg"] else str(len(errors))
+
+
 async def _choices(make_client: MakeClient) -> str:
     value: Any = 1
     for _ in range(30):
@@ -305,6 +311,7 @@ BY_REQUEST: dict[str, Provoke] = {
     "characters of an unknown tool's name that are said back": _unknown_name,
     "names of tools in metrics": _labels,
     "wrong fields that a model is told of": _fields,
+    "wrong members of another body that are listed": _members,
     "ways to read arguments whose parts may be one of several things within each other": _choices,
     "bytes of an address that is read as a URL": _address,
     "values in a text that is read as JSON": _json_text,

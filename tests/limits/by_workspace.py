@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 
 from sidecall import Workspace, tool
+from sidecall.loading.discovery import discover
+from sidecall.loading.toolkits import find_files
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
 
@@ -45,6 +47,11 @@ async def _send_header(make_client: MakeClient) -> str:
     return say(await client.post("/workspaces/one/files", content=b"--x--", headers=headers))
 
 
+async def _repeat(make_client: MakeClient) -> str:
+    client = await make_client(*discover(find_files(["files"])))
+    return say(await post(client, call("grep", pattern="(?:a{1,50}){1,50}")))
+
+
 async def _grow_old(make_client: MakeClient, created: float, **settings: float) -> str:
     with TemporaryDirectory() as folder:
         client = await make_client(workspace_dir=folder, **settings)
@@ -71,4 +78,5 @@ BY_WORKSPACE: dict[str, Provoke] = {
     ),
     "seconds that they are kept in any case": partial(_grow_old, created=5, workspace_ttl=1.0),
     "characters of a conversation's name": _name,
+    "characters that counted repetitions, and classes of Unicode, add to a pattern of the tool `grep`": _repeat,
 }

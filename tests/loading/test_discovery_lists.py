@@ -2,9 +2,9 @@
 
 import pytest
 
+from sidecall.features.processes.finder import Finder
+from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
-from sidecall.kernel.executors.process.finder import Finder
-from sidecall.kernel.executors.process.tool_location import home_of
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover
 from sidecall.loading.offers import tools_of

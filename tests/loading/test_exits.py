@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.modules.loading import ExitRefused, refuse_exits
 from sidecall.loading.discovery import discover
+from sidecall.loading.modules.loading import ExitRefused, refuse_exits
 
 LEAVE = os._exit
 

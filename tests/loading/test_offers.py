@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.modules.loading import load_file
+from sidecall.loading.modules.loading import load_file
 from sidecall.loading.offers import compile_offers, list_offers, tools_of
 from tests.kit.projects import names, tool_file, write
 

@@ -1,5 +1,6 @@
 """Requests of tools reach public hosts, and others where an operator names them, however they are written."""
 
+import asyncio
 import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -315,3 +316,32 @@ async def test_a_proxy_is_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> 
         assert "is not on the public" in await refuse_both(url)
     assert "is not on the public" in await refuse_both("http://metadata.google.internal/")
     assert site.asked == []
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_client_closes_all_connections_though_it_is_cancelled(turns: int) -> None:
+    """At each turn of the loop while it closes them."""
+    ended = asyncio.Semaphore(0)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        await reader.read()
+        writer.close()
+        ended.release()
+
+    async def ask(url: str, answered: asyncio.Event) -> None:
+        async with guarded_async_client(private=["127.0.0.1"]) as client:
+            await asyncio.gather(*(client.get(url) for _ in range(3)))
+            answered.set()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port, answered = server.sockets[0].getsockname()[1], asyncio.Event()
+        asking = asyncio.create_task(ask(f"http://127.0.0.1:{port}/", answered))
+        await answered.wait()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        asking.cancel()
+        async with asyncio.timeout(30):
+            for _ in range(3):
+                await ended.acquire()

@@ -9,8 +9,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sidecall import tool
+from sidecall.features.provider_formats.gemini import to_gemini
 from sidecall.kernel.schema.forms.definitions import render_definitions
-from sidecall.kernel.schema.forms.gemini import to_gemini
 from tests.kit.calls import run
 from tests.kit.gemini import find_offences
 from tests.properties.json_values import Values, any_json

@@ -8,7 +8,7 @@ import pytest
 
 # The first large piece that is freed has glibc map no others of its size by themselves.
 CODE = """
-from sidecall.kernel.concurrency.interpreter import give_memory_back
+from sidecall.server.interpreter import give_memory_back
 
 def resident() -> int:
     return int(open("/proc/self/statm").read().split()[1]) * 4096 // 1_000_000
@@ -27,7 +27,7 @@ HEAPS = """
 import re
 import threading
 
-from sidecall.kernel.concurrency.interpreter import give_memory_back
+from sidecall.server.interpreter import give_memory_back
 
 give_memory_back()
 kept, done, ended = [], threading.Barrier(5), threading.Barrier(5)

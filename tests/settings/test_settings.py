@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sidecall import BaseTool, tool
 from sidecall.main import create_app
 from sidecall.settings import Settings
-from tests.kernel.executors.process.large_tools import packed
+from tests.features.processes.large_tools import packed
 from tests.kit.clients import MakeClient
 
 TOOL = 'from sidecall import tool\n\n\n@tool\ndef {name}() -> str:\n    """Answer."""\n    return "{name}"\n'

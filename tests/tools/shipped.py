@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import ModuleType
 
-from sidecall.kernel.modules.loading import load_file
+from sidecall.loading.modules.loading import load_file
 
 FOLDER = Path(__file__).parents[2] / "tools"
 

@@ -24,6 +24,16 @@ async def echo(value: Any) -> Any:
 
 
 @tool
+async def add_lists(lists: list[list[int]]) -> int:
+    """Add numbers.
+
+    Args:
+        lists: Lists of what to add.
+    """
+    return sum(map(sum, lists))
+
+
+@tool
 async def add_all(numbers: list[int], names: dict[str, int] | None = None) -> int:
     """Add numbers.
 

@@ -16,7 +16,7 @@ from sidecall import (
     tool,
     tool_input_guardrail,
 )
-from sidecall.kernel.modules.loading import load_file
+from sidecall.loading.modules.loading import load_file
 
 _SHIPPED = Path(__file__).parents[2] / "tools"
 

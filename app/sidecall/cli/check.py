@@ -15,12 +15,13 @@ from sidecall.cli.blocking_calls import find_blocking
 from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
+from sidecall.features.processes.finder import Finder
+from sidecall.features.processes.tool_location import find_unfit
+from sidecall.features.provider_formats.lint import lint
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.finder import Finder
-from sidecall.kernel.executors.process.tool_location import find_unfit
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.lint import Finding, lint
+from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.later import Later
 from sidecall.loading.discovery import resolve_place
 from sidecall.loading.offers import tools_of

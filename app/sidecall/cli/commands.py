@@ -11,8 +11,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
-from sidecall.kernel.modules.loading import add_project
 from sidecall.later import Later
+from sidecall.loading.modules.loading import add_project
 from sidecall.version import __version__
 
 

@@ -7,7 +7,7 @@ be shadowed, and does nothing in other programs.
 import os
 import sys
 
-from sidecall.kernel.modules.import_path import is_on_path, put_project
+from sidecall.loading.modules.import_path import is_on_path, put_project
 
 
 def is_program(command_line: list[str], arguments: int) -> bool:

@@ -24,7 +24,6 @@ from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.log_writer import exit_now, log_last
-from sidecall.kernel.concurrency.interpreter import settle_in, spare_the_collector
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.http.application import format_system_refusal
@@ -34,6 +33,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connections import Connection
+from sidecall.server.interpreter import settle_in, spare_the_collector
 from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server
 from sidecall.server.signals import INTERRUPTED, leave_on

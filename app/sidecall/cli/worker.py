@@ -15,10 +15,10 @@ from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_pr
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
-from sidecall.kernel.concurrency.interpreter import settle_in
 from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.executors.table import close_all, start_all
 from sidecall.later import Later
+from sidecall.server.interpreter import settle_in
 from sidecall.settings import Settings
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
 

@@ -1,5 +1,6 @@
 """Build the executors from the settings."""
 
+from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.late import LateSandboxExecutor, make_sandbox
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
 from sidecall.loading.offers import TOOLS_OF
@@ -26,4 +27,8 @@ def read_executor_settings(settings: Settings) -> ExecutorSettings:
 def build_executors(settings: Settings) -> Executors:
     """Make one executor of each kind, those of features included; for calls without a server."""
     made_with = read_executor_settings(settings)
-    return {**build_all(made_with), "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings))}
+    return {
+        **build_all(made_with),
+        "process": make_late_processes(made_with),
+        "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings)),
+    }

@@ -37,8 +37,9 @@ _OWN: tuple[str | Feature, ...] = (
     Feature(name="health", routes=HEALTH, can_be_off=False),
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",
-    # Without routes. No plain server loads anything of the folder of the last.
-    *("cache", "fleet", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox", "store"),
+    # Without routes; executors are listed in this order. No plain server loads anything of the folder of the last.
+    *("cache", "processes", "fleet", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox"),
+    "store",
     *("toolsets", "webhooks", "approval_webhooks"),
     Feature(name="file_tools", needs=("workspaces",)),
 )

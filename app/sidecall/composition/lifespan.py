@@ -15,6 +15,7 @@ from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.mcp_client.link import LinkBounds
 from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
+from sidecall.features.processes.finder import Finder
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
@@ -29,7 +30,6 @@ from sidecall.features.workspaces.workspaces import sweeping
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -46,9 +46,9 @@ from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import tool_location as _tool_location
+    from sidecall.features.processes import tool_location as _tool_location
 else:
-    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
+    _tool_location = Later("sidecall.features.processes.tool_location")
 
 
 def build_lifespan(

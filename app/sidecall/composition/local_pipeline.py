@@ -15,6 +15,7 @@ from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contract.feature import DEPRECATION_STAGES
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.credentials.steps import make_credential_stages
+from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.late import LateSandboxExecutor
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits
@@ -34,7 +35,10 @@ from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings
 
 # Where tools may run beside the executors of the kernel.
-EXECUTORS: Mapping[str, Callable[[ExecutorSettings], Executor]] = {"sandbox": LateSandboxExecutor}
+EXECUTORS: Mapping[str, Callable[[ExecutorSettings], Executor]] = {
+    "process": make_late_processes,
+    "sandbox": LateSandboxExecutor,
+}
 
 
 def default_stages(

@@ -1,6 +1,7 @@
 """The lifecycle of the process, and how long shutdown waits."""
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -32,6 +33,8 @@ class Peers(Protocol):
     """All workers of a server, as one of them reaches them; and where that one counts."""
 
     counts: Counts
+    # Whether the process is gone that has started them.
+    are_left: bool
 
     async def open(self) -> None:
         """Begin to listen, on the running loop."""
@@ -74,6 +77,8 @@ class Lifecycle:
         self.failure: str | None = None
         self._draining_since: float | None = None
         self._begun_at = time.monotonic()
+        # For how long anything is waited for while it drains.
+        self._longest = math.inf
         # The requests that the server has begun and not answered yet.
         self.in_flight: set[asyncio.Task[Any]] = set()
         self.connections: set[Any] = set()
@@ -124,13 +129,20 @@ class Lifecycle:
             self._draining_since = time.monotonic()
         self.phase = "draining"
 
+    def hurry(self, seconds: float) -> None:
+        """Begin draining, and wait for so many seconds at most, no matter what else is asked for."""
+        self.drain()
+        self._longest = seconds
+
     def fail(self, reason: str) -> None:
         """Have the process end, to be started again; the first reason stands."""
         self.failure = self.failure or reason
 
     def patience(self, seconds: float) -> float:
         """Return what remains of `seconds` since draining began; all of them before."""
-        return seconds if self._draining_since is None else max(0.0, self._draining_since + seconds - time.monotonic())
+        if self._draining_since is None:
+            return seconds
+        return max(0.0, self._draining_since + min(seconds, self._longest) - time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.modules.loading import load_file, load_named, public_files, refuse_exits
-from sidecall.kernel.modules.tool_imports import tool_folders
+from sidecall.loading.modules.loading import load_file, load_named, public_files, refuse_exits
+from sidecall.loading.modules.tool_imports import tool_folders
 from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.loading.skipped_tools import Omission, TakeOmission, find_omissions
 from sidecall.loading.toolkits import leave_out, shipped_tools

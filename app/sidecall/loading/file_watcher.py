@@ -13,9 +13,9 @@ from watchfiles import Change, PythonFilter, awatch
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import hand_over
-from sidecall.kernel.modules.loading import load_afresh
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import discover, resolve_place, watched_folders
+from sidecall.loading.modules.loading import load_afresh
 
 # Milliseconds after which it is seen that a folder is there again.
 _LOOK = 500

@@ -1,9 +1,11 @@
 """Make HTTPX clients that reach public hosts only."""
 
+import asyncio
 import os
 import ssl
 import time
 from collections.abc import AsyncIterable, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -94,8 +96,16 @@ class AsyncGuardedTransport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        await self._pool.aclose()
+        """Close all connections, also if the waiter is cancelled meanwhile."""
+        connections = self._pool.connections
+        try:
+            await self._pool.aclose()
+        except asyncio.CancelledError:
+            # It has forgotten those that it had not come to. Each closes its socket before it first waits.
+            for connection in connections:
+                with suppress(asyncio.CancelledError):
+                    await connection.aclose()
+            raise
 
 
 def _check(rules: OutgoingRules, request: httpx.Request, *, has_proxy: bool) -> None:

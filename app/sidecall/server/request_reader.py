@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from abc import abstractmethod
-from asyncio import AbstractEventLoop, BaseTransport, Task, Transport, current_task
+from asyncio import AbstractEventLoop, BaseTransport, Task, Transport
 from contextvars import Context
 from typing import Any, Protocol, cast
 
@@ -245,7 +245,7 @@ class RequestReader(RequestParser):
             self.flow.pause_reading()
             self.flow.is_held = True
             self.pipeline.appendleft((self.cycle, app))
-        if self._lifecycle.is_draining:
+        if self._lifecycle.phase == "draining":  # Not by its property, which takes several times as long.
             self.cycle.keep_alive = False
 
     def _note_peer(self) -> Any:
@@ -253,17 +253,18 @@ class RequestReader(RequestParser):
         cast("dict[str, Any]", self.scope)[PEER] = self.scope["client"]
         return self.app
 
-    def _begin(self, cycle: RequestResponseCycle, app: Any) -> None:
+    def _begin(self, cycle: Cycle, app: Any) -> None:
         # Its context variables are its own; those of here may be what the request before it has set.
         # Made here, since the loop would make up a name for each.
-        self.tasks.add(Task(self._answer(cycle, app), loop=self.loop, name="request", context=Context()))
+        task = cycle.task = Task(self._answer(cycle, app), loop=self.loop, name="request", context=Context())
+        self.tasks.add(task)
 
-    async def _answer(self, cycle: RequestResponseCycle, app: Any) -> None:
+    async def _answer(self, cycle: Cycle, app: Any) -> None:
         """Answer a request. Its task leaves by itself, since a callback would take one more turn of the loop."""
         try:
             await cycle.run_asgi(app)
         finally:
-            self.tasks.discard(current_task(self.loop))
+            self.tasks.discard(cycle.task)
 
     def on_body(self, body: bytes) -> None:
         """Buffer a part of a body; called by the parser."""
@@ -303,7 +304,7 @@ class RequestReader(RequestParser):
             return
         if self.pipeline:
             self._running, app = self.pipeline.pop()
-            self._begin(self._running, app)
+            self._begin(cast("Cycle", self._running), app)
             if not self.pipeline:
                 self.flow.is_held = False
                 self._read_ahead()

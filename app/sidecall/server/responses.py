@@ -130,6 +130,8 @@ class Cycle(RequestResponseCycle, DirectResponse):
     """A request and its response; the head is held back until the body comes."""
 
     flow: Flow
+    # In which it is answered.
+    task: asyncio.Task[None]
 
     def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
         # As uvicorn's own, which takes twice as long by what it is handed.

@@ -14,6 +14,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from types import FrameType
 
 import uvicorn
@@ -40,6 +41,9 @@ _TO_FLUSH = 1.0
 _TO_CLOSE = 5.0
 
 _TO_LEAVE = 1.5
+
+# Those for what runs in workers whose supervisor is gone, and for all until they end: the next start needs their store.
+_TO_FINISH_ALONE, _TO_END_ALONE = 2.0, 4.0
 
 LAST_STEPS = _TO_FLUSH + _TO_CANCEL + _TO_FLUSH + _TO_CLOSE + _TO_LEAVE
 
@@ -156,9 +160,19 @@ class Server(uvicorn.Server):
             log_last("ended at once by a second signal")
             exit_now(128 + sig)
         self._is_told = True
-        if not self.should_exit:
+        if self._lifecycle.peers is not None and self._lifecycle.peers.are_left:
+            self._hurry()
+        elif not self.should_exit:
             # Ctrl+C comes from a desk, where no load balancer has to notice anything.
             self._begin_to_end(0.0 if sig == signal.SIGINT else self._patience.drain_grace)
+
+    def _hurry(self) -> None:
+        """End soon, also if the end has begun: without a supervisor nothing replaces a worker or kills a stuck one."""
+        self._grace = 0.0
+        self._patience = replace(self._patience, drain_timeout=min(self._patience.drain_timeout, _TO_FINISH_ALONE))
+        self._lifecycle.hurry(self._patience.drain_timeout)
+        self._watchdog.end_within(_TO_END_ALONE, code=1)
+        self.should_exit = True
 
     def _begin_to_end(self, grace: float) -> None:
         self._grace = grace

@@ -220,13 +220,15 @@ class Supervisor:
 
 def _begin(work: Work, sock: socket, ready: Connection, peers: tuple[socket, CountFile]) -> None:
     on_reload()
-    threading.Thread(target=_follow_parent, name="sidecall-parent", daemon=True).start()
-    work(sock, lambda: ready.send(os.getpid()), WorkerLink(*peers))
+    link = WorkerLink(*peers)
+    threading.Thread(target=_follow_parent, args=(link,), name="sidecall-parent", daemon=True).start()
+    work(sock, lambda: ready.send(os.getpid()), link)
 
 
-def _follow_parent() -> None:
+def _follow_parent(link: WorkerLink) -> None:
     """Shut down when the parent process is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        link.are_left = True
         os.kill(os.getpid(), signal.SIGTERM)

@@ -69,6 +69,7 @@ class WorkerLink:
     def __init__(self, sock: socket.socket, counts: Counts) -> None:
         """Take the worker's end of the line, and where its counts outlive it."""
         self.counts = counts
+        self.are_left = False
         self._line = MessageLine(sock)
         self._handlers: dict[str, Handler] = {}
         self._has_handlers = asyncio.Event()

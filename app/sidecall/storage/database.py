@@ -148,9 +148,9 @@ async def _fill(database: Database, statement: str, rows: Sequence[Row]) -> list
 
 # The conditions of the partial indexes `calls_open` and `calls_by_status`. SQLite uses one only where its condition is
 # repeated word for word.
-_OF_OPEN = "status IN ('queued', 'running', 'awaiting_approval')"
+_OF_OPEN = "ended_at IS NULL"
 
-_OF_ENDED = "status NOT IN ('succeeded', 'queued', 'running', 'awaiting_approval')"
+_OF_ENDED = "ended_at IS NOT NULL AND status <> 'succeeded'"
 
 
 def write_where(wanted: CallFilter, cursor: str | None) -> tuple[str, list[Any]]:

@@ -17,6 +17,7 @@ from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import IN_MEMORY
+from sidecall.features.processes.finder import Finder
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
@@ -31,7 +32,6 @@ from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
-from sidecall.kernel.executors.process.finder import Finder
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.budget import Budget
@@ -62,9 +62,9 @@ from sidecall.testing.supplies import (
 )
 
 if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import tool_location as _tool_location
+    from sidecall.features.processes import tool_location as _tool_location
 else:
-    _tool_location = Later("sidecall.kernel.executors.process.tool_location")
+    _tool_location = Later("sidecall.features.processes.tool_location")
 
 
 @dataclass(frozen=True, slots=True)

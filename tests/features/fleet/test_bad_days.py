@@ -15,7 +15,7 @@ import pytest
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus
-from sidecall.kernel.executors.process.child import Message, pack
+from sidecall.features.processes.child import Message, pack
 from tests.features.fleet.fleet_tools import TOOLS
 from tests.kit.fleets import KEY, Fleet, call, is_available, wait_for
 from tests.kit.nats import Broker, running_broker

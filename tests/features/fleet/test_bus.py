@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus
-from sidecall.kernel.executors.process.child import Message
+from sidecall.features.processes.child import Message
 from tests.kit.fleets import KEY
 from tests.kit.nats import Broker
 

@@ -9,7 +9,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from sidecall.features.fleet.frames import Frames
-from sidecall.kernel.executors.process.child import pack
+from sidecall.features.processes.child import pack
 from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.servers import Server
 

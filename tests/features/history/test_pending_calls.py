@@ -87,7 +87,7 @@ async def test_a_call_is_repeated_as_it_was_sent(make_client: MakeClient) -> Non
 
 BOUNDS = HistoryBounds(1e9, 1000, 10_000_000)
 ROWS = [{"number": number, "text": f"value {number}"} for number in range(2000)]
-# Its name stands behind more than a thread's share of text.
+# The name that makes the value a secret stands 30,000 characters behind it.
 SECRET = [{"value": "hunter2", "filler": "x" * 30_000, "name": "password"}]
 
 

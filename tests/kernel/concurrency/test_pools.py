@@ -153,7 +153,7 @@ _OUTSIDE = {
     "app/sidecall/features/remote_agents/cli.py",
     "app/sidecall/client/agents.py",
     "app/sidecall/client/remote.py",
-    "app/sidecall/kernel/executors/process/inside/tool_process.py",
+    "app/sidecall/features/processes/inside/tool_process.py",
 }
 
 

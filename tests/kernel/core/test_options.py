@@ -5,9 +5,8 @@ import dataclasses
 import pytest
 from pydantic import ValidationError
 
-from sidecall import ToolAnnotations, tool
+from sidecall import ToolAnnotations
 from sidecall.kernel.core.options import ToolOptions
-from sidecall.kernel.schema.forms.definitions import render_definitions
 
 ORDINARY = {
     "return_direct": False,
@@ -65,22 +64,6 @@ def test_options_cannot_be_changed_while_calls_run() -> None:
     """All calls of a tool share them."""
     with pytest.raises(dataclasses.FrozenInstanceError):
         ToolOptions().requires_approval = True  # type: ignore[misc]  # what is being refused
-
-
-def search() -> None:
-    """Search."""
-
-
-def test_mcp_clients_see_what_is_said() -> None:
-    """Under MCP's names; what is not said is left out."""
-    made = tool(annotations={"read_only": True, "destructive": False})(search).compiled
-
-    assert render_definitions([made], "mcp")[0]["annotations"] == {"readOnlyHint": True, "destructiveHint": False}
-
-
-def test_nothing_said_is_nothing_shown() -> None:
-    """The key is absent then."""
-    assert "annotations" not in render_definitions([tool(search).compiled], "mcp")[0]
 
 
 def test_all_three_have_a_name() -> None:

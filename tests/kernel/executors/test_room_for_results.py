@@ -12,9 +12,7 @@ from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
-from tests.kernel.executors.process.large_tools import long_parts
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 
@@ -124,23 +122,6 @@ async def test_a_generator_is_asked_for_no_more_than_there_is_room_for(
     assert asked == 7  # Of 10 KiB each, until 64 KiB are counted.
     assert (message.content, yielding.asked) == (WHOLE, COUNT)
     assert (crowded.results.used, crowded.results.shares) == (0, {})
-
-
-async def test_what_a_process_has_made_is_not_read_before_there_is_room() -> None:
-    """So that it waits where it was made."""
-    executor, crowded = ProcessExecutor(1, "sidecall.loading.offers:tools_of"), Crowded()
-    try:
-        await executor.start([long_parts.compiled])
-        answer = await crowded.call(long_parts, executor)
-        is_there = answer.done()
-        crowded.results.release("other")
-        message = await answer
-    finally:
-        await executor.close()
-
-    assert not is_there
-    assert message.content == "x" * 1_000_000
-    assert crowded.results.used == 0
 
 
 async def test_a_call_that_is_given_up_while_it_waits_is_forgotten() -> None:

@@ -1,42 +1,39 @@
-"""All kinds of executors stand in one table."""
+"""All kinds of executors of the kernel stand in one table."""
 
-from typing import Any, get_args
+from typing import Any
 
-from sidecall.kernel.core.options import AuthoredExecutor
+from sidecall import tool
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, build_all, close_all, start_all
 from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
-from tests.kernel.executors.process.process_tools import later, pid
-
-
-def test_every_name_that_a_tool_may_give_stands_in_the_table() -> None:
-    """But for those of features."""
-    assert (*EXECUTORS, "sandbox") == get_args(AuthoredExecutor)
 
 
 def test_each_is_made_as_the_settings_say() -> None:
     """Without any there is room for one call."""
-    settings = ExecutorSettings(tools_of=TOOLS_OF, threads=3, processes=2)
+    settings = ExecutorSettings(tools_of=TOOLS_OF, threads=3)
 
     assert {name: executor.occupancy for name, executor in build_all(settings).items()} == {
         "inline": Occupancy(),
         "thread": Occupancy(size=3),
-        "process": Occupancy(size=2),
     }
-    assert EXECUTORS["process"](ExecutorSettings(tools_of=TOOLS_OF)).occupancy == Occupancy(size=1)
+    assert EXECUTORS["thread"](ExecutorSettings(tools_of=TOOLS_OF)).occupancy == Occupancy(size=1)
 
 
-async def test_each_is_started_with_its_own_tools_and_all_are_closed() -> None:
-    """Nobody else loads them, and nobody runs one afterwards."""
+@tool
+def work() -> str:
+    """Work in a thread."""
+    return "done"
+
+
+async def test_all_are_started_and_closed() -> None:
+    """Nobody runs a tool in a thread afterwards."""
     executors: Any = build_all(ExecutorSettings(tools_of=TOOLS_OF))
-    await start_all(executors, [later.compiled])
-    before = executors["process"].made.fork_server_pid
-    answer = answering(executors["process"])
-    during = await answer(pid)
+    await start_all(executors, [work.compiled])
+    answer = answering(executors["thread"])
+    during = await answer(work)
     await close_all(executors)
-    after = await answer(pid)
+    after = await answer(work)
 
-    assert before is not None
-    assert during.status == "success"
+    assert during.content == "done"
     assert after.response_metadata["error"]["kind"] == "execution_error"

@@ -6,7 +6,9 @@ from tests.kit.clients import MakeClient
 from tests.kit.tools import ping
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/tools", "/tools?format=mcp", "/tools/ping", "/openapi.json"])
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/tools", "/tools?format=json_schema", "/tools/ping", "/openapi.json"]
+)
 async def test_it_is_get_without_a_body(make_client: MakeClient, path: str) -> None:
     """Probes and load balancers ask like that; the headers are those of GET."""
     client = await make_client(ping)

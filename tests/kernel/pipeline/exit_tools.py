@@ -209,6 +209,13 @@ def fine(text: str) -> str:
     return text
 
 
+@tool(executor="thread")
+async def fine_thread(text: str) -> str:
+    """Answer, on the event loop of a thread."""
+    await asyncio.sleep(0)
+    return text
+
+
 @tool(executor="process")
 async def fine_process(text: str) -> str:
     """Answer, on the event loop of all calls."""

@@ -24,11 +24,11 @@ TOOLS = list(discover([exit_tools.__name__]))
 
 @pytest.fixture(scope="module")
 def executors() -> Iterator[Executors]:
-    """Start one process for all rows of the table."""
+    """Have one thread for all rows of the table."""
     executors = build_all(ExecutorSettings(tools_of=TOOLS_OF))
     asyncio.run(start_all(executors, TOOLS))
     yield executors
-    asyncio.run(executors["process"].close())
+    asyncio.run(executors["thread"].close())
 
 
 def request(name: str, how: str) -> CallRequest:
@@ -45,12 +45,13 @@ def test_one_call_fails_and_its_neighbours_answer(executors: Executors, name: st
     pipeline = Pipeline(Registry(TOOLS), kernel_stages(Execute(executors)), 10.0)
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
-        run_steadily(loop, loop.create_task(_call_between_neighbours(pipeline, name, how)))
+        run_steadily(loop, loop.create_task(call_between_neighbours(pipeline, name, how, "fine_thread")))
 
 
-async def _call_between_neighbours(pipeline: Pipeline, name: str, how: str) -> None:
+async def call_between_neighbours(pipeline: Pipeline, name: str, how: str, beside: str) -> None:
+    """Call it between two others, and afterwards one that runs beside it."""
     before, failed, after = await run_all(pipeline, [request(called, how) for called in ("fine", name, "fine")])
-    later = await pipeline.run(request("fine_process", how))
+    later = await pipeline.run(request(beside, how))
 
     assert (failed.status, failed.tool_call_id) == ("error", name)
     assert [message.content for message in (before, after, later)] == [how] * 3

@@ -35,22 +35,6 @@ async def test_every_mistake_is_told_at_once() -> None:
     assert CANARY not in message.model_dump_json()
 
 
-async def test_unknown_and_forged_arguments_are_reported_together() -> None:
-    """The forged ones first."""
-    message = await run(order, {"zz": 1, "dish": "soup", "count": "2", "key": CANARY})
-
-    assert message.content == "soup 2 False k"
-    assert message.response_metadata["ignored_args"] == ["key", "zz"]
-
-
-async def test_ignored_arguments_are_reported_with_a_refusal_too() -> None:
-    """They may be why another is wrong."""
-    message = await run(order, {"dish": "soup", "count": "two", "zz": 2})
-
-    assert message.content == "count: Input should be an integer"
-    assert message.response_metadata["ignored_args"] == ["zz"]
-
-
 class Level(enum.IntEnum):
     """How much."""
 

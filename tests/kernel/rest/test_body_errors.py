@@ -23,6 +23,10 @@ async def client(make_client: MakeClient) -> httpx.AsyncClient:
 
 _TERM = 'Send {"expires_after": {"anchor": "last_active_at", "minutes": 60}}.'
 _REPLAY = 'The body may be left out, or be {"insist": true}: '
+# Each would be described and sent back, which took the event loop half a second for the most that a body may hold.
+STRANGE = {f"k{number}": 1 for number in range(2000)}
+MANY = "2,000 members are unknown or wrong; send those that the contract names"
+SHELL = {"type": "shell_call", "call_id": "1", "action": {"commands": [1] * 2000}}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +50,11 @@ _REPLAY = 'The body may be left out, or be {"insist": true}: '
             "`body`: Input should be a JSON object. Send a form with `file`, or a `file_id`.",
         ),
         ("/vector_stores", [], "`body`: Input should be a JSON object."),
+        ("/approvals/{approval}", {"decision": "reject", **STRANGE}, f"The body is not a decision: `body`: {MANY}."),
+        ("/tool_calls/{call}/replay", STRANGE, f"{_REPLAY}`body`: {MANY}."),
+        ("/vector_stores", STRANGE, f"`body`: {MANY}."),
+        ("/vector_stores/vs_1", STRANGE, f"`body`: {MANY}."),
+        ("/tool_calls", SHELL, f"The call has the form of shell_call, but {MANY}."),
         ("/vector_stores", {"chunking_strategy": 5}, "`chunking_strategy`: Input should be a JSON object."),
         (
             "/vector_stores",

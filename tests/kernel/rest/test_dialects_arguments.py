@@ -1,42 +1,14 @@
 """Arguments as they come in each dialect, and what is said there of those that were dropped."""
 
-import copy
 from typing import Any
 
 import pytest
 
 from sidecall import ToolException, tool
-from tests.kernel.rest.test_dialects import CALLS, echo
+from tests.kernel.rest.test_dialects import echo
 from tests.kit.clients import MakeClient
 
 NOTE = "Not used, since the tool has no such argument: verbose."
-
-
-@pytest.mark.parametrize("dialect", CALLS)
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ('{"text": "hello"}', "hello"),
-        ("{'text': 'hello',}", "hello"),
-        (
-            '{"text": "hel',
-            "The arguments are not valid JSON: the text ends before the JSON does",
-        ),
-    ],
-)
-async def test_arguments_may_be_text_in_every_dialect(
-    make_client: MakeClient, dialect: str, text: str, content: str
-) -> None:
-    """It is mended as it always is; what was cut off is for the model, not the program."""
-    client = await make_client(echo)
-    call = copy.deepcopy(CALLS[dialect])
-    holder = call.get("function", call.get("functionCall", call))
-    holder[next(key for key in ("args", "arguments", "input") if key in holder)] = text
-
-    response = await client.post("/tool_calls?format=langchain", json=call)
-
-    assert response.status_code == 200
-    assert response.json()["content"].startswith(content)
 
 
 @tool(unknown_args="tell")

@@ -33,8 +33,6 @@ OF_OLLAMA = {
     "content": "",
     "tool_calls": [{"function": {"name": "double", "arguments": {"number": 4}}}],
 }
-LANGCHAIN_CALL = {"name": "double", "args": {"number": 4}, "id": "a", "type": "tool_call"}
-LANGCHAIN = {"type": "ai", "content": "", "name": None, "id": None, "tool_calls": [LANGCHAIN_CALL]}
 
 OF_CHAT = [{"role": "tool", "tool_call_id": "a", "content": "8"}]
 OF_ANTHROPIC = [{"type": "tool_result", "tool_use_id": "a", "content": "8", "is_error": False}]
@@ -135,23 +133,6 @@ async def test_calls_without_ids_are_run_too(make_client: MakeClient, said: Any)
     (answer,) = (await (await make_client(double)).post("/tool_calls/batch", json=said)).json()
 
     assert (answer["role"], answer["content"], answer["tool_call_id"][:5]) == ("tool", "8", "call_")
-
-
-@pytest.mark.parametrize(
-    "said", [LANGCHAIN, {**LANGCHAIN, "type": "AIMessageChunk"}, {"type": "ai", "data": LANGCHAIN}]
-)
-async def test_a_message_of_langchain_is_answered_with_its_own(make_client: MakeClient, said: dict[str, Any]) -> None:
-    """As `model_dump` and `message_to_dict` write it; calls that LangChain could not read are mended or told of."""
-    unread = {"type": "invalid_tool_call", "name": "double", "args": '{"number": 5,}', "id": "b", "error": "No JSON."}
-    holder = said.get("data", said)
-    holder["invalid_tool_calls"] = [unread]
-
-    answers = (await (await make_client(double)).post("/tool_calls/batch", json=said)).json()
-
-    assert [(it["type"], it["tool_call_id"], it["content"]) for it in answers] == [
-        ("tool", "a", "8"),
-        ("tool", "b", "10"),
-    ]
 
 
 async def test_the_older_form_of_chat_completions_is_answered_in_it(make_client: MakeClient) -> None:

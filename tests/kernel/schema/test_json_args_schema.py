@@ -110,14 +110,6 @@ async def test_what_is_not_json_is_refused(args: dict[str, Any], content: str) -
     assert (await call(**args)).content == content
 
 
-async def test_an_argument_that_the_function_does_not_take_is_reported() -> None:
-    """An open schema lets it pass; the function could not."""
-    message = await call(query="tea", zz=True)
-
-    assert message.status == "success"
-    assert message.response_metadata["ignored_args"] == ["zz"]
-
-
 async def test_a_function_that_takes_any_name_gets_them_all() -> None:
     """Nothing is ignored."""
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
+from sidecall.loading.modules.loading import load_file
 from sidecall.loading.skipped_tools import find_omissions
 from tests.kit.projects import names, write
 

@@ -305,6 +305,6 @@ async def test_servers_that_start_at_the_same_time_take_turns(postgres_url: str)
 
     connection = await asyncpg.connect(postgres_url)
     assert (
-        await connection.fetchval("SELECT array_agg(version ORDER BY version)::text FROM schema_version") == "{1,2,3}"
+        await connection.fetchval("SELECT array_agg(version ORDER BY version)::text FROM schema_version") == "{1,2,3,4}"
     )
     await connection.close()

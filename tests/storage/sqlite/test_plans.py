@@ -9,6 +9,7 @@ import pytest
 from sidecall.kernel.ports.call_entry import CallFilter, CallStatus
 from sidecall.storage.database import write_where
 from sidecall.storage.feature_tables import list_steps
+from sidecall.storage.sqlite.database import strip_keys
 from sidecall.storage.statements import read_statements
 
 STATEMENTS = read_statements("sqlite")
@@ -35,6 +36,8 @@ FILLED = {
     "read_history_bodies": "('a', 1, 1)",
     "read_history_counts": "part = $9",
 }
+# What is written of a remembered call, from its acceptance until it is forgotten.
+WRITTEN = ("accept_call", "record_call", "finish_call", "forget_ended_call")
 LISTS = ("list_calls", "list_whole_calls")
 PLAIN = {"tenant": "t"}
 WANTED: dict[str, CallStatus] = {
@@ -88,6 +91,18 @@ def test_no_statement_reads_a_table_whole_that_grows(name: str) -> None:
     assert _list_scans(_plan(statement)) == {table for known, table in WHOLE if known == name}
 
 
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_of_each_call_takes_no_table_of_its_own(name: str) -> None:
+    """As the condition of an index does that names a list of values: it is made at each write of a row."""
+    statement = re.sub(r"\$(\d+)", r"?\1", strip_keys(STATEMENTS).get(name, STATEMENTS[name]))
+    most = max(map(int, re.findall(r"\?(\d+)", statement)))
+
+    steps = [row[1] for row in DATABASES["sqlite"].execute(f"EXPLAIN {statement}", [None] * most)]
+
+    assert "OpenWrite" in steps
+    assert "OpenEphemeral" not in steps
+
+
 @pytest.mark.parametrize("statement", LISTS)
 @pytest.mark.parametrize("status", WANTED)
 @pytest.mark.parametrize(
@@ -102,3 +117,16 @@ def test_a_list_by_status_reads_calls_of_that_status_alone(statement: str, statu
     index = "calls_open" if WANTED[status] in ("queued", "running", "awaiting_approval") else "calls_by_"
     assert len(plan) == 1, plan
     assert plan[0].startswith(f"SEARCH calls USING INDEX {index}"), plan
+
+
+@pytest.mark.parametrize("statement", LISTS)
+@pytest.mark.parametrize("beside", [{}, {"status": "succeeded"}, {"names": ["one"]}, {"caller": "ann"}])
+def test_a_list_by_what_failed_reads_no_more_than_an_index_finds(statement: str, beside: dict[str, str]) -> None:
+    """However rare it is, and however many calls are remembered."""
+    where, _ = write_where(CallFilter(tenant="t", kind="timeout", **beside), None)  # type: ignore[arg-type]
+
+    plan = _plan(f"{STATEMENTS[statement].replace('{where}', where)} ORDER BY id DESC LIMIT 10")
+
+    assert len(plan) == 1, plan
+    assert plan[0].startswith("SEARCH calls USING INDEX calls_by_"), plan
+    assert beside.keys() & {"names", "caller"} or "calls_by_kind" in plan[0], plan

@@ -9,6 +9,7 @@ from trials.hostile.holding.case import (
     STREAM,
     Case,
     ask_over_mcp,
+    at_once,
     call,
     call_for_openai,
     nest,
@@ -26,6 +27,9 @@ _LONG_NUMBER = int("9" * 4000)
 _NAMES = {f"name{it}": 1 for it in range(20_000)}
 _FENCED = "```json\n" + json.dumps({"numbers": list(map(str, range(49_000)))}) + "\n```"
 _LIKE_PYTHON = "{'numbers': [" + "1, " * 16_000 + "None]}"
+_LIST_LIKE_PYTHON = "[" + "1, " * 20_000 + "]"
+_LIST_CALL = {"name": "add_all", "args": {"numbers": _LIST_LIKE_PYTHON}, "id": "call_1"}
+_WRAPPED = f"{{'numbers': {_LIST_LIKE_PYTHON}}}"
 _PINGS = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in range(10_000)]
 _RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
 _ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -108,6 +112,10 @@ _UNFIT = [
     Case("arguments as Python writes them", "16,000 of them", call_for_openai("add_all", _LIKE_PYTHON)),
     Case("the same, in 4 MiB", "4 MiB", call_for_openai("add_all", "{'numbers': [" + "1, " * 1_390_000 + "None]}")),
     Case("the same in a batch", "128 calls of 31 KB", send_batch([_LIKE_PYTHON_CALL] * 128)),
+    Case("the same in single calls", "64 at once of 31 KB", at_once(send(_LIKE_PYTHON_CALL), 64)),
+    Case("lists that are texts", "64 of 60 KB", call("add_lists", {"lists": [_LIST_LIKE_PYTHON] * 64})),
+    Case("the same in a batch", "65 calls of 60 KB", send_batch([_LIST_CALL] * 65)),
+    Case("arguments within a text in a wrapper", "60 KB", call("add_all", {"input": _WRAPPED})),
     Case("arguments that are not JSON", "4 MiB", call_for_openai("echo", '{"value": "' + "\\'" * 1_000_000)),
     Case("text within text", "4 MiB", call("add_all", {"numbers": "[" * 199 + " " * 4_000_000})),
     Case("quotation marks in text", "4 MiB", call("add_all", {"numbers": "[" + "'" * 4_000_000})),

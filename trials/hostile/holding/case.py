@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,17 @@ def after(*steps: Ask) -> Ask:
         return last
 
     return ask
+
+
+def at_once(ask: Ask, times: int) -> Ask:
+    """Do something so many times at once, and return the first answer."""
+
+    def ask_all(client: Client) -> httpx.Response:
+        with ThreadPoolExecutor(times) as threads:
+            asked = [threads.submit(ask, client) for _ in range(times)]
+        return asked[0].result()
+
+    return ask_all
 
 
 def send_batch(calls: list[Any]) -> Ask:

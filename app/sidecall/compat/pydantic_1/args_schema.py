@@ -13,11 +13,11 @@ from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.choices import choose_most_at_once
+from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
 from sidecall.kernel.schema.json_args_schema import shape_arguments, strip_titles
 from sidecall.kernel.schema.model_validator import ModelValidator
 from sidecall.kernel.schema.references import inline_references, map_children
-from sidecall.kernel.schema.repair.coerce import mend
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class V1ArgsSchema:
     def _mend(self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]) -> Any:
         validator = ModelValidator(self._check, self._check_known, self.closed, self.hidden.values())
         try:
-            return mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
+            return REPAIR.mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
         except InvalidArguments as failure:
             original: Any = failure.original and failure.original.__cause__
             raise InvalidArguments(failure.errors, lambda: original) from original

@@ -144,18 +144,20 @@ def _make_request(call: CallRecord, record: ApprovalRecord, decision: Decision, 
     return request
 
 
-def note_end(pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind) -> None:
+async def note_end(
+    pipeline: Pipeline, call: CallRecord, approval: Approval, message: ToolMessage, kind: ErrorKind
+) -> None:
     """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
         request = ran.to_request().copy_reviewed(approval_id=approval.id, decision=describe_decision(approval))
-        pipeline.note_end(request, message, kind)
+        await pipeline.note_end(request, message, kind)
 
 
 async def answer_rejected(pipeline: Pipeline, approvals: Approvals, approval: Approval, call: CallRecord) -> Approval:
     """Answer a rejected call whose tool does not learn of the rejection, and notify watchers."""
     message = refuse(CallRejected(approval.reason), call.tool_call).model_copy(update={"id": call.id})
-    note_end(pipeline, call, approval, message, "rejected")
+    await note_end(pipeline, call, approval, message, "rejected")
     return await keep_answer(approvals, approval.id, message, call)
 
 

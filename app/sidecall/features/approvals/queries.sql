@@ -116,7 +116,7 @@ WHERE number > $1
     AND is_running = 0
     AND id NOT IN (
         SELECT approval_id FROM calls
-        WHERE status IN ('queued', 'running', 'awaiting_approval')
+        WHERE ended_at IS NULL
             AND status = 'awaiting_approval' AND approval_id IS NOT NULL
     )
 ORDER BY number
@@ -137,7 +137,7 @@ WHERE status <> 'pending'
     AND is_running = 0
     AND id NOT IN (
         SELECT approval_id FROM calls
-        WHERE status IN ('queued', 'running', 'awaiting_approval')
+        WHERE ended_at IS NULL
             AND status = 'awaiting_approval' AND approval_id IS NOT NULL
     )
 
@@ -179,7 +179,7 @@ WHERE expires_at <= $1
         status = 'pending'
         OR id NOT IN (
             SELECT approval_id FROM calls
-            WHERE status IN ('queued', 'running', 'awaiting_approval')
+            WHERE ended_at IS NULL
                 AND status = 'awaiting_approval' AND approval_id IS NOT NULL
         )
     )
@@ -191,7 +191,7 @@ WHERE id = $1
     AND is_running = 0
     AND id NOT IN (
         SELECT approval_id FROM calls
-        WHERE status IN ('queued', 'running', 'awaiting_approval')
+        WHERE ended_at IS NULL
             AND status = 'awaiting_approval' AND approval_id IS NOT NULL
     )
 RETURNING id

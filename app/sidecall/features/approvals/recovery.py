@@ -78,7 +78,7 @@ class OrphanRecovery:
     async def _note_expired(self, record: ApprovalRecord) -> None:
         with suppress(RequestError):
             if record.call is not None and not await self._is_remembered(record.call):
-                note_expired(self._pipeline, record)
+                await note_expired(self._pipeline, record)
 
 
 async def recover_orphan(
@@ -97,7 +97,7 @@ async def recover_orphan(
     assert call is not None
     if orphan.answer is not None:
         kind: ErrorKind = "rejected" if _has_only_to_be_refused(record) else "outcome_unknown"
-        note_end(pipeline, call, record.approval, orphan.answer, kind)
+        await note_end(pipeline, call, record.approval, orphan.answer, kind)
         return record.answer(orphan.answer).approval
     if orphan.was_begun:
         return await keep_answer(approvals, approval_id, refuse(OutcomeUnknown(), call.tool_call), call)
@@ -150,11 +150,11 @@ async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
     await DecisionTerms(auditor=auditor).record(approval.id, decision, by, None)
 
 
-def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
+async def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
     """Write the end of an expired call, with what has run and who decided."""
     call = record.call
     if call is None or call.lost:
         return
     message = refuse(CallExpired(EXPIRED_MIDWAY), call.tool_call).model_copy(update={"id": call.id})
     request = call.to_request().copy_reviewed(approval_id=record.approval.id, decision=describe_beginning(record))
-    pipeline.note_end(request, message, "expired")
+    await pipeline.note_end(request, message, "expired")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.kernel.executors.process.child import Message
+from sidecall.features.processes.child import Message
 
 # Seconds for the bus to be there, and for all to answer.
 _CONNECT = 5.0

@@ -20,9 +20,9 @@ from nats.js.client import JetStreamContext
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.frames import FrameRefused, Frames
 from sidecall.features.fleet.mailing import Mailing
+from sidecall.features.processes.child import Frames as Messages
+from sidecall.features.processes.child import Message, pack, unpack
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.executors.process.child import Frames as Messages
-from sidecall.kernel.executors.process.child import Message, pack, unpack
 
 logger = logging.getLogger("sidecall.fleet")
 

@@ -16,16 +16,16 @@ from sidecall.features.fleet.lines import Lines
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls, refuse_to_repeat
 from sidecall.features.fleet.roster import ALL_TAKEN, Roster
+from sidecall.features.processes.child import Message, unpack
+from sidecall.features.processes.failures import raise_failure
+from sidecall.features.processes.output import read_output
+from sidecall.features.processes.request import bounds_of, write_request
+from sidecall.features.processes.server_requests import reply_to
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import CallRefused, NoWorker
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.process.child import Message, unpack
-from sidecall.kernel.executors.process.failures import raise_failure
-from sidecall.kernel.executors.process.output import read_output
-from sidecall.kernel.executors.process.request import bounds_of, write_request
-from sidecall.kernel.executors.process.server_requests import reply_to
 
 logger = logging.getLogger("sidecall.fleet")
 

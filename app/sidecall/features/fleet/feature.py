@@ -34,7 +34,7 @@ def _build(host: Host) -> Built:
 
 FEATURE = Feature(
     name="fleet",
-    needs=("calls",),
+    needs=("calls", "processes"),
     options=frozenset({"queue"}),
     executors=frozenset({"fleet"}),
     settings_off={"fleet": None, "fleet_key": None, "fleet_ca": None, "fleet_credentials": None, "placement": ()},

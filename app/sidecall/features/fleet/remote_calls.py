@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.features.jobs.errors import OutcomeUnknown
+from sidecall.features.processes.child import log
+from sidecall.features.processes.executor import make_listener
 from sidecall.kernel.core.errors import ToolFailure
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.services import Release
-from sidecall.kernel.executors.process.child import log
-from sidecall.kernel.executors.process.executor import make_listener
 
 # Seconds between two signs of life of a running call, and how many may be missing. They are counted rather than timed:
 # while this process stands still, no worker is late.

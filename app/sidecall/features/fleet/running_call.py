@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from sidecall.features.processes.child import COST, pack
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
-from sidecall.kernel.executors.process.child import COST, pack
 
 # Events on their way, for which the server has not said yet that there is room for more: as many as wait in a stream.
 _WINDOW = 256

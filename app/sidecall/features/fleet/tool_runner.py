@@ -10,6 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from sidecall.features.fleet.running_call import RunningCall
+from sidecall.features.processes.failures import write_failure
+from sidecall.features.processes.inside.tool_process import open_call, write_record
+from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.sandbox.late import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.errors import DiscoveryError
@@ -17,11 +20,9 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.services import Release
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.failures import write_failure
-from sidecall.kernel.executors.process.inside.tool_process import open_call, write_record
-from sidecall.kernel.executors.process.output import ResultBounds, write_output
 from sidecall.kernel.executors.table import Executors
-from sidecall.kernel.schema.arguments import fill_hidden, validate
+from sidecall.kernel.pipeline.arguments import validate
+from sidecall.kernel.schema.arguments import fill_hidden
 
 _RUNNING: ContextVar[RunningCall | None] = ContextVar("sidecall_fleet_call", default=None)
 
@@ -103,7 +104,9 @@ class ToolRun:
             invocation = self._invocation = self._open(tool, executors)
             CALL.set(invocation)
             fill_hidden(invocation)
-            validate(invocation)
+            waits = validate(invocation)
+            if waits is not None:
+                await waits
             self._running.begin()
             output = await executors[tool.executor].run(invocation)
             return write_output(tool, output, invocation.call.id, ResultBounds(*request["bounds"]))

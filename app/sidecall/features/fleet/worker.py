@@ -27,8 +27,8 @@ from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import Answered, ToolRun
 from sidecall.features.fleet.witness import Begun
+from sidecall.features.processes.child import Message
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.executors.process.child import Message
 from sidecall.kernel.schema.forms.definitions import hash_definition
 
 logger = logging.getLogger("sidecall.fleet")

@@ -63,7 +63,7 @@ RETURNING id
 
 -- name: find_held_call
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
-FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' AND approval_id = $1
+FROM calls WHERE ended_at IS NULL AND status = 'awaiting_approval' AND approval_id = $1
 
 -- name: find_key
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message, fingerprint, key_expires_at
@@ -96,7 +96,7 @@ ORDER BY free_at LIMIT $4
 
 -- name: list_held_calls
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
-FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' ORDER BY id LIMIT $1
+FROM calls WHERE ended_at IS NULL AND status = 'awaiting_approval' ORDER BY id LIMIT $1
 
 -- name: list_whole_calls
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at,
@@ -108,7 +108,7 @@ FROM calls {where}
 SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM (
     SELECT size FROM calls WHERE free_at IS NOT NULL
     UNION ALL
-    SELECT size FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval')
+    SELECT size FROM calls WHERE ended_at IS NULL AND status IN ('queued', 'running', 'awaiting_approval')
 ) AS kept
 
 -- name: read_call_args
@@ -180,10 +180,10 @@ DELETE FROM calls WHERE id = $1 AND free_at <= $2
 
 -- name: count_open_calls
 SELECT count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'running') FROM calls
-WHERE status IN ('queued', 'running', 'awaiting_approval') AND status IN ('queued', 'running')
+WHERE ended_at IS NULL AND status IN ('queued', 'running')
 
 -- name: count_queued_calls
-SELECT count(*) FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'queued'
+SELECT count(*) FROM calls WHERE ended_at IS NULL AND status = 'queued'
 
 -- name: get_own_call
 SELECT id, name, attempt, record FROM calls
@@ -191,26 +191,26 @@ WHERE id = $1 AND status = 'running' AND owner = $2
 
 -- name: list_lost_calls
 SELECT id, name, attempt, record FROM calls
-WHERE status IN ('queued', 'running', 'awaiting_approval')
+WHERE ended_at IS NULL
     AND status = 'running' AND owner <> $2 AND owner NOT IN (SELECT id FROM servers WHERE seen_at > $1)
 
 -- name: list_own_calls
-SELECT id FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'running' AND owner = $1
+SELECT id FROM calls WHERE ended_at IS NULL AND status = 'running' AND owner = $1
 
 -- name: list_queued_calls
 SELECT id, tenant, caller, turn, name, created_at FROM (
     SELECT id, tenant, caller, name, created_at, row_number() OVER (PARTITION BY tenant, caller ORDER BY id) AS turn
-    FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'queued'
+    FROM calls WHERE ended_at IS NULL AND status = 'queued'
 ) AS queued
 WHERE turn <= $1
 ORDER BY turn, id LIMIT 1000
 
 -- name: list_unwanted_calls
-SELECT id FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'running' AND is_unwanted = 1 AND owner = $1
+SELECT id FROM calls WHERE ended_at IS NULL AND status = 'running' AND is_unwanted = 1 AND owner = $1
 
 -- name: list_unwanted_held_calls
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
-FROM calls WHERE status IN ('queued', 'running', 'awaiting_approval') AND status = 'awaiting_approval' AND is_unwanted = 1 ORDER BY id LIMIT $1
+FROM calls WHERE ended_at IS NULL AND status = 'awaiting_approval' AND is_unwanted = 1 ORDER BY id LIMIT $1
 
 -- name: ask_to_cancel
 UPDATE calls SET is_unwanted = 1
@@ -264,13 +264,13 @@ ORDER BY attempt, number
 -- name: forget_progress (sqlite)
 DELETE FROM call_progress
 WHERE at <= (julianday('now') - 2440587.5) * 86400.0 - $1 AND NOT EXISTS (
-    SELECT 1 FROM calls WHERE id = call_id AND status IN ('queued', 'running', 'awaiting_approval')
+    SELECT 1 FROM calls WHERE id = call_progress.call_id AND status IN ('queued', 'running', 'awaiting_approval')
 )
 
 -- name: forget_progress (postgres)
 DELETE FROM call_progress
 WHERE at <= extract(epoch FROM clock_timestamp()) - CAST($1 AS DOUBLE PRECISION) AND NOT EXISTS (
-    SELECT FROM calls WHERE id = call_id AND status IN ('queued', 'running', 'awaiting_approval')
+    SELECT FROM calls WHERE id = call_progress.call_id AND status IN ('queued', 'running', 'awaiting_approval')
 )
 
 -- name: trim_progress

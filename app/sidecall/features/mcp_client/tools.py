@@ -19,7 +19,7 @@ from sidecall.kernel.core.tool import CompiledTool, Parameter
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.schema.author_mistakes import locate_fault
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
-from sidecall.kernel.schema.forms.definitions import drop_headers
+from sidecall.kernel.schema.forms.mirrored import drop_headers
 from sidecall.kernel.schema.forms.structured import Structure
 from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, strip_titles
 from sidecall.kernel.schema.normal.documents import SchemaUnfit

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from typing import Any
 
+from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.features.sandbox.bubblewrap import PLAIN
 from sidecall.features.sandbox.command_tools import CommandTools
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
@@ -14,7 +15,6 @@ from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.process.executor import ProcessExecutor
 from sidecall.kernel.ports.sandbox import SandboxUse
 
 logger = logging.getLogger("sidecall")

@@ -15,6 +15,7 @@ def build(host: Host) -> Built:
 
 FEATURE = Feature(
     name="sandbox",
+    needs=("processes",),
     options=frozenset({"command"}),
     executors=frozenset({"sandbox"}),
     build=build,

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from sidecall.features.processes.fork_server_watch import await_end
 from sidecall.features.sandbox.bubblewrap import (
     Mount,
     SandboxBackend,
@@ -20,7 +21,6 @@ from sidecall.features.sandbox.bubblewrap import (
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.launcher import AwaitedProgram
-from sidecall.kernel.executors.process.fork_server_watch import await_end
 from sidecall.kernel.ports.sandbox import SandboxLimits
 
 _MOST_STATUS = 8192

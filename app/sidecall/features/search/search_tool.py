@@ -6,17 +6,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sidecall.features.provider_formats.searches import write_found
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern, ToolIndex
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
 from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.core.native_items import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 from sidecall.kernel.core.options import ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.hooks import visible
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
-from sidecall.kernel.schema.forms.deferred import SEARCH_BY_PATTERN, SEARCH_BY_WORDS, write_found
 
 _MOST = 20
 

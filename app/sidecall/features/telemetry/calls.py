@@ -121,12 +121,12 @@ class CallTelemetry:
         tally, outer, traced, noted = begun
         if self._tracing is not None:
             self._tracing.end(invocation, traced, outcome)
-        if isinstance(invocation.error, AlreadyAnswered):
+        error = invocation.error
+        if error is not None and isinstance(error, (AlreadyAnswered, CallRefused)):
             tally.begun -= 1
-        elif isinstance(invocation.error, CallRefused):  # Like a call that the gate refuses.
-            tally.begun -= 1
-            tally.refuse(outcome)
-            self._lines.log_refusal(invocation.request, outcome)
+            if isinstance(error, CallRefused):  # Like a call that the gate refuses.
+                tally.refuse(outcome)
+                self._lines.log_refusal(invocation.request, outcome)
         else:
             seconds = time.monotonic() - invocation.started
             tally.end(outcome, seconds, invocation.waited)

@@ -103,12 +103,14 @@ class Remarks(Struct):
         ignored: Names of arguments that were dropped, since the tool has none such.
         notes: What was lost on the way to JSON.
         verdicts: What guardrails have found.
+        written: The arguments in JSON once they were mended; None where they were not.
     """
 
     repaired: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
     notes: Sequence[str] = ()
     verdicts: Sequence[dict[str, Any]] = ()
+    written: str | None = None
 
 
 class CallSecrets(Struct, frozen=True):

@@ -5,7 +5,7 @@ import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from sidecall.kernel.core.messages import ContentBlock, ToolCall, ToolMessage
 
@@ -22,6 +22,12 @@ CUT_OFF = "is_cut_off"
 # The type of a part of Gemini's; and, of such an item, that it has no id.
 PART, UNNAMED = "part", "is_unnamed"
 
+# Who searches for tools: the provider, or this server, by words or by regular expressions.
+SearchBy = Literal["provider", "bm25", "regex"]
+# The names of Anthropic's searches, which its models know.
+SEARCH_BY_WORDS = "tool_search_tool_bm25"
+SEARCH_BY_PATTERN = "tool_search_tool_regex"
+OWN_SEARCHES: Mapping[SearchBy, str] = {"bm25": SEARCH_BY_WORDS, "regex": SEARCH_BY_PATTERN}
 # The name of the tool that asks whether a provider may call one elsewhere.
 APPROVAL = "mcp_approval"
 

@@ -196,21 +196,35 @@ class _Copy:
     def __init__(self, lost: list[str]) -> None:
         self._lost = lost
         self._above: set[int] = set()
+        # One list for all values: a path of its own for each would cost as much as it is deep.
+        self._place: list[str | int] = []
 
-    def make(self, value: Any, *place: str | int) -> Any:
-        """Copy the value at this path of the call."""
+    def make(self, value: Any, name: str) -> Any:
+        """Copy a member of the call."""
+        self._place = [name]
+        return self._copy(value)
+
+    def _copy(self, value: Any) -> Any:
         if _is_plain(value):
             return value
         if not _is_container(value) or id(value) in self._above or len(self._above) == _DEEPEST:
-            self._lost.append(format_path(place))
+            self._lost.append(format_path(self._place))
             return None
         self._above.add(id(value))
+        self._place.append("")
         if type(value) is list:
-            copied: Any = [self.make(item, *place, index) for index, item in enumerate(value)]
+            copied: Any = [self._copy_at(index, item) for index, item in enumerate(value)]
         else:
-            copied = {key: self.make(item, *place, key) for key, item in value.items()}
+            copied = {key: self._copy_at(key, item) for key, item in value.items()}
+        self._place.pop()
         self._above.remove(id(value))
         return copied
+
+    def _copy_at(self, step: str | int, item: Any) -> Any:
+        if _is_plain(item):
+            return item
+        self._place[-1] = step
+        return self._copy(item)
 
 
 def _is_simple(args: Any) -> TypeGuard[dict[str, Any]]:

@@ -19,7 +19,7 @@ KERNEL_OPTIONS = frozenset(
     " max_content_bytes".split()
 )
 KERNEL_PARAMETERS = frozenset("context call_id state tool_context caller made".split())
-KERNEL_EXECUTORS = frozenset("inline thread process".split())
+KERNEL_EXECUTORS = frozenset("inline thread".split())
 _WORDS = {"option": "`{}`", "parameter": "a hidden parameter ({})", "executor": "`executor={!r}`"}
 _DEFAULTS: Mapping[str, Any] = {
     it.name: it.default if it.default_factory is MISSING else it.default_factory()

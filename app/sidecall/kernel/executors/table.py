@@ -1,23 +1,15 @@
 """All kinds of executors, and how they are made."""
 
-import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
-from sidecall.kernel.executors.process.environment import choose_variables
 from sidecall.kernel.executors.thread import ThreadExecutor
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.executors.process import executor as _executor
-else:
-    _executor = Later("sidecall.kernel.executors.process.executor")
 
 
 class LateExecutor:
@@ -91,23 +83,10 @@ class ExecutorSettings:
     process_env: tuple[str, ...] = ()
 
 
-def _make_process(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
-    return _executor.ProcessExecutor(
-        settings.processes,
-        settings.tools_of,
-        settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-        traces=settings.traces,
-        imports_once=settings.imports_once,
-        env=choose_variables(os.environ, settings.process_env, traces=settings.traces is not None),
-    )
-
-
 # Those of features come on top.
 EXECUTORS: Mapping[ExecutorName, Callable[[ExecutorSettings], Executor]] = {
     "inline": lambda _: InlineExecutor(),
     "thread": lambda settings: ThreadExecutor(settings.threads),
-    "process": lambda settings: LateExecutor(settings.processes, lambda: _make_process(settings)),
 }
 
 

@@ -52,10 +52,11 @@ class Application(FastAPI):
 
     def serve(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Do so without a coroutine of its own, which would cost time on every call."""
-        if scope["type"] == "http" and scope["path"].endswith("/"):
+        kind = scope["type"]
+        if kind == "http" and scope["path"].endswith("/"):
             _drop_slash(scope)
-        if scope["type"] != "http" or self.root_path or self.middleware_stack is None:
-            return super().__call__(scope, receive, _report_failures(send) if scope["type"] == "lifespan" else send)
+        if kind != "http" or self.root_path or self.middleware_stack is None:
+            return super().__call__(scope, receive, _report_failures(send) if kind == "lifespan" else send)
         scope["app"] = self
         return self.middleware_stack(scope, receive, send)
 

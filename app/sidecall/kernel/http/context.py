@@ -5,6 +5,7 @@ from collections.abc import Coroutine
 from contextvars import Context
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
@@ -68,19 +69,17 @@ class DisconnectSweep:
         loop.call_later(LET_BE, self._go_round, context=Context())
 
 
-class DisconnectListener:
+class DisconnectListener(Struct, eq=False):
     """Listens for the client's disconnect while its request is served; the body must have been read."""
 
-    __slots__ = ("_exchange", "_has_begun", "_listener", "_receive", "_sweep", "_task", "_timer", "is_gone")
-
-    def __init__(self, receive: Receive, sweep: DisconnectSweep | None = None) -> None:
-        self._receive = receive
-        self._sweep = sweep
-        self._listener: asyncio.Task[None] | None = None
-        self._exchange: DirectResponse | None = None
-        self._task: asyncio.Task[Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._has_begun = self.is_gone = False
+    _receive: Receive
+    _sweep: DisconnectSweep | None = None
+    _listener: asyncio.Task[None] | None = None
+    _exchange: DirectResponse | None = None
+    _task: asyncio.Task[Any] | None = None
+    _timer: asyncio.TimerHandle | None = None
+    _has_begun: bool = False
+    is_gone: bool = False
 
     async def over(self, work: Coroutine[Any, Any, T]) -> T:
         """Do some work, but cancel it when the client disconnects.
@@ -170,6 +169,10 @@ class BareHeaders(Headers):
 
     names_origin = False
 
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        # As the framework's own, without its choice between three forms.
+        self._list = raw
+
 
 class RequestContext(Sender, frozen=True):
     """The sender of an HTTP request, whose calls may be watched over while it is connected."""
@@ -195,6 +198,6 @@ def make_context(
     """Gather what the server knows of a request; its connection is watched by a shared sweep."""
     named = scope.get(HEADERS)
     bare = named is not None and PARENT not in named and CONVERSATION not in named
-    headers = BareHeaders(raw=scope["headers"]) if bare else Headers(scope=scope)
+    headers = BareHeaders(scope["headers"]) if bare else Headers(scope=scope)
     presence = DisconnectListener(receive, sweep)
     return RequestContext(headers, caller_of(scope), presence, deadline, holder=presence)

@@ -7,7 +7,7 @@ same functions, and the same tests run against both.
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -272,14 +272,12 @@ def _is_sent(reply: Reply, scope: Scope, send: Send) -> bool:
     return isinstance(exchange, DirectResponse) and exchange.answer(reply, scope["state"]["request_id"].encode())
 
 
-class _Nothing:
-    """An awaitable that completes at once."""
+class _Nothing(tuple[()]):
+    """An awaitable that completes at once: it has no steps."""
 
-    def __await__(self) -> Iterator[None]:
-        return _NO_STEPS
+    __slots__ = ()
+    __await__ = tuple.__iter__
 
-
-_NO_STEPS: Iterator[None] = iter(())
 
 _NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 

@@ -7,9 +7,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
-from sidecall.kernel.http.authentication import HEADERS, caller_of
+from sidecall.kernel.http.authentication import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
 from sidecall.kernel.http.context import (
     BareHeaders,
@@ -127,8 +128,8 @@ def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Re
     """
     named = scope[HEADERS]
     if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
-        headers, presence = BareHeaders(raw=scope["headers"]), DisconnectListener(receive, sweep)
-        return RequestContext(headers, caller_of(scope), presence, holder=presence)
+        caller, presence = scope.get(CALLER, ANONYMOUS), DisconnectListener(receive, sweep)
+        return RequestContext(BareHeaders(scope["headers"]), caller, presence, holder=presence)
     context = make_context(scope, receive, sweep=sweep)
     if CONVERSATION in named:
         require_conversation(context.headers, {})

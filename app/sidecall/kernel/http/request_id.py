@@ -78,7 +78,8 @@ class RequestId:
         """Serve one request."""
         if scope["type"] == "http":
             scope[HEADERS] = headers = dict(scope["headers"][::-1])
-            request_id = _choose(headers.get(HEADER))
+            sent = headers.get(HEADER)
+            request_id = str(uuid7()) if sent is None else _choose(sent)  # Most clients send none.
             scope.setdefault("state", {})["request_id"] = request_id
             REQUEST_ID.set(request_id)
         return self._app(scope, receive, send)

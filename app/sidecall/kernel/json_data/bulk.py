@@ -181,7 +181,7 @@ def _cut_text(text: str, write: Callable[[Any], AnyStr]) -> Iterator[AnyStr]:
 
 def has_pieces(value: Any) -> bool:
     """Return whether a value is a large list or object that should be handled in pieces, outside the event loop."""
-    return type(value) in _CONTAINERS and not _is_on_loop() and is_long(value) and not is_piece(value, 0)
+    return type(value) in _CONTAINERS and not is_on_loop() and is_long(value) and not is_piece(value, 0)
 
 
 def is_piece(value: Any, most: int = _MOST_VALUES) -> bool:
@@ -217,7 +217,8 @@ def _is_nested(value: Any) -> bool:
     return not _NESTED.isdisjoint(map(type, value.values() if type(value) is dict else value))
 
 
-def _is_on_loop() -> bool:
+def is_on_loop() -> bool:
+    """Return whether this thread runs an event loop just now."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

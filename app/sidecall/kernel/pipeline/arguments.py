@@ -11,11 +11,11 @@ from sidecall.kernel.core.native_items import CUT_OFF
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_long
-from sidecall.kernel.json_data.text import name_json_type, read_object
+from sidecall.kernel.json_data.text import name_json_type, parse_json, read_object
 from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps
 from sidecall.kernel.schema.arguments import validate as validate_at_once
 from sidecall.kernel.schema.describe import list_keys
-from sidecall.kernel.schema.repair.text import parse_arguments
+from sidecall.kernel.schema.errors.reading import REPAIR, SHORT, LongRepair
 
 
 async def try_arguments(invocation: Invocation) -> ToolFailure | None:
@@ -27,8 +27,7 @@ async def try_arguments(invocation: Invocation) -> ToolFailure | None:
         MissingContext: The caller left something out.
     """
     try:
-        decode(invocation)
-        for stage in (inject, validate):
+        for stage in (decode, inject, validate):
             waits = stage(invocation)
             if waits is not None:
                 await waits
@@ -49,8 +48,10 @@ _END_OF_TEXT = "EOF"
 _HALF = "The call was cut off before its end, so nothing has run. Send it again as a whole."
 
 
-def decode(invocation: Invocation) -> None:
+def decode(invocation: Invocation) -> Awaitable[None] | None:
     """Parse the arguments' JSON text, repairing it if necessary; empty text, null and `[]` are no arguments.
+
+    Where much has to be repaired it must be awaited.
 
     Raises:
         MalformedArguments: The text is not JSON, or not an object, or the call is only a part of one.
@@ -60,29 +61,52 @@ def decode(invocation: Invocation) -> None:
     if call.item is not None and CUT_OFF in call.item:
         raise MalformedArguments(_HALF, [{"loc": [], "type": "cut_off", "msg": _HALF}])
     if isinstance(args, str):
-        try:
-            args = _decode(args, invocation.tool.args_schema.flat, invocation.remarks.repaired)
-        except MalformedArguments:
-            invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
-            raise
+        value = _parse_object(args)
+        if value is None:
+            if len(args) > SHORT:
+                return ARGUMENTS.run_for(key_of(invocation.request.sender.caller), _mend, invocation, args)
+            _mend(invocation, args)
+            return None
+        args = value
     invocation.args = args
+    return None
 
 
-def _decode(text: str, schema: Schema, repaired: list[str]) -> dict[str, object]:
-    if not text.strip():
-        return {}
+def _parse_object(text: str) -> dict[str, object] | None:
+    """Parse a text that is an object in JSON; None for any other."""
     try:
-        value = read_object(parse_arguments(text, repaired))
+        value = parse_json(text.encode())
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _mend(invocation: Invocation, text: str) -> None:
+    try:
+        invocation.args, written = _read(text, invocation.tool.args_schema.flat, invocation.remarks.repaired)
+    except MalformedArguments:
+        invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
+        raise
+    if invocation.remarks.repaired:
+        invocation.remarks.written = written
+
+
+def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, object], str | None]:
+    if not text.strip():
+        return {}, None
+    try:
+        value, written = REPAIR.parse_arguments(text, repaired)
     except ValueError as error:
         reason = str(error)
         said = "the text ends before the JSON does, as if it was cut off" if reason.startswith(_END_OF_TEXT) else reason
         raise _make_failure(f"The arguments are not valid JSON: {said}. Send one JSON object", schema) from None
+    value = read_object(value)
     if value is None:
-        return {}
+        return {}, None
     if not isinstance(value, dict):
         kind = name_json_type(value)
         raise _make_failure(f"The arguments must be one JSON object, not {kind}", schema)
-    return value
+    return value, written
 
 
 def _make_failure(said: str, schema: Schema) -> MalformedArguments:
@@ -132,7 +156,10 @@ def validate(invocation: Invocation) -> Awaitable[None] | None:
                 return _validate_much(invocation)
         elif type(value) in _CONTAINERS and is_long(value, invocation.tool.args_schema.most_at_once):
             return _validate_much(invocation)
-    validate_at_once(invocation)
+    try:
+        validate_at_once(invocation)
+    except LongRepair:
+        return _validate_much(invocation)
     return None
 
 

@@ -307,7 +307,7 @@ class Pipeline:
             return None  # The call itself will say it, in its place.
         return None
 
-    def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
+    async def note_end(self, request: CallRequest, message: ToolMessage, kind: ErrorKind) -> None:
         """Tell observers of a call that ends with this answer, by a person's decision."""
         tool = self._registry.get(request.call.name)
         if tool is None:
@@ -315,7 +315,9 @@ class Pipeline:
         invocation = self._accept(request, tool)
         begun = self._observer.begin(invocation)
         try:
-            decode(invocation)
+            waits = decode(invocation)
+            if waits is not None:
+                await waits
         finally:
             invocation.message = message
             self._observer.end(invocation, begun, kind)

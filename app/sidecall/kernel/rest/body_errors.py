@@ -10,14 +10,27 @@ from sidecall.kernel.schema.explain import explain
 
 # Of a place: its names may be the client's own.
 _LENGTH = 100
+# More are said in one sentence: describing each of 49,000 members would take the event loop half a second.
+_MOST_ERRORS = 100
 
 
 def list_errors(error: ValidationError, body: Any) -> list[dict[str, Any]]:
-    """List the errors of a body: place, rule, and what to send instead."""
+    """List the errors of a body: place, rule, and what to send instead; more than a hundred are one."""
+    if (summary := sum_up(error)) is not None:
+        return [summary]
     return [
         {"loc": _find_place(item["loc"], item["type"], body), "type": item["type"], "msg": explain(item)}
         for item in error.errors(include_url=False)
     ]
+
+
+def sum_up(error: ValidationError) -> dict[str, Any] | None:
+    """Return what stands for more than a hundred errors; None where they are fewer."""
+    count = error.error_count()
+    if count <= _MOST_ERRORS:
+        return None
+    text = f"{count:,} members are unknown or wrong; send those that the contract names"
+    return {"loc": [], "type": "too_many_errors", "msg": text}
 
 
 def format_errors(errors: Sequence[dict[str, Any]]) -> str:

@@ -13,6 +13,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.rest.body_errors import sum_up
 from sidecall.kernel.schema.explain import explain
 
 DialectName = Literal["langchain", "openai", "openai-responses", "anthropic", "gemini"]
@@ -47,6 +48,10 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
 
 def explain_unfit(form: str, error: ValidationError, example: Any) -> NotAToolCall:
     """Make the refusal of a call that has not the form which its type promises."""
+    if (summary := sum_up(error)) is not None:
+        return NotAToolCall(
+            f"The call has the form of {form}, but {summary['msg']}.", errors=[summary], example=example
+        )
     details = error.errors(include_url=False)
     errors = [{"loc": list(item["loc"]), "type": item["type"], "msg": explain(item)} for item in details]
     lines = "; ".join(f"`{format_path(item['loc'])}`: {explain(item)}" for item in details)

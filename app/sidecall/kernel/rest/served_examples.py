@@ -12,7 +12,7 @@ from sidecall.kernel.pipeline.hooks import is_permitted
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.dialects import EXAMPLES
 from sidecall.kernel.schema.describe import FORMATS
-from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
+from sidecall.kernel.schema.forms.definitions import DefinitionFormat, has_form, render_definitions
 
 _NAME = EXAMPLES["langchain"]["name"]
 
@@ -97,7 +97,7 @@ def _rewrite_each(examples: dict[str, Any], tool: CompiledTool) -> dict[str, Any
     """Rewrite the named examples of one place; a listing shows the tool itself."""
     kept = {name: {**it, "value": _rewrite(it["value"], tool)} for name, it in examples.items() if name not in _OTHERS}
     for form in _FORMS:
-        if kept.get(form, {}).get("summary") == f"format={form}":
+        if kept.get(form, {}).get("summary") == f"format={form}" and has_form(form):
             kept[form]["value"] = render_definitions([tool], form)
     return kept
 

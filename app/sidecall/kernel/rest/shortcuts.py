@@ -107,7 +107,7 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
 def _call(
     parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
-    preferences = _read_preferences(scope, parts)
+    preferences = PLAIN if REMEMBERING.isdisjoint(scope[HEADERS]) else _read_preferences(scope, parts)
     work = begin_answer(parts, body, context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:
@@ -145,8 +145,6 @@ def _find_late(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
 def _read_preferences(scope: Scope, parts: Parts) -> Preferences:
     headers = scope[HEADERS]
     prefer, key = headers.get(b"prefer"), headers.get(b"idempotency-key")
-    if prefer is None and key is None:
-        return PLAIN
     longest = parts.durable.longest_wait
     if len(headers) != len(scope["headers"]):  # Some header came twice.
         return read_preferences(Headers(scope=scope), longest)

@@ -1,34 +1,30 @@
 """Select tools for a listing: which, in which form, how many, for which search."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NoReturn, Protocol, cast
 
 from fastapi import Query
 
 from sidecall.kernel.core.context import Toolset
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.native_items import SearchBy
+from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.http.parameters import WHOLE_NUMBER
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.forms.deferred import (
-    OWN_SEARCHES,
-    WITH_SEARCH,
-    SearchBy,
-    list_deferred,
-    render_deferred,
-    render_search,
-)
+from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.kernel.schema.forms.definitions import (
-    LIMITED,
+    NONE_DECLARED,
     DefinitionFormat,
     choose_strict,
-    has_room_for_hosted,
+    find_form,
     list_fitting,
     render_definitions,
 )
-from sidecall.kernel.schema.forms.native import Declared, HostedTools, choose_hosted, declare_native
+from sidecall.later import Provided
 
+# How a provider's built-in tools are listed: as its declarations, or as functions of ours.
+HostedTools = Literal["keep", "replace"]
 Format = Annotated[DefinitionFormat, Query(description="Whose form the definitions have.")]
 Strict = Annotated[bool, Query(description="Say the schemas in the provider's strict form where that is possible.")]
 Tags = Annotated[list[str] | None, Query(alias="tag", description="Only tools with one of these tags.")]
@@ -58,6 +54,69 @@ FoundBy = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
+class Declared:
+    """The tools of a list, and the declarations that replace some of them, by name."""
+
+    tools: Sequence[CompiledTool]
+    by_name: Mapping[str, list[Schema]] = field(default_factory=dict)
+
+
+class Listing(Protocol):
+    """What listings ask of the forms of providers."""
+
+    def declare(self, tools: Sequence[CompiledTool], form: DefinitionFormat, hosted: HostedTools) -> Declared:
+        """Choose the tools that are listed, and what takes the place of some."""
+
+    def find_search(self, search: SearchBy, form: DefinitionFormat, registry: Registry) -> CompiledTool | None:
+        """Return our own search tool; None where the provider searches.
+
+        Raises:
+            InvalidParameter: Models of this provider cannot search.
+        """
+
+    def list_deferred(
+        self,
+        tools: Sequence[CompiledTool],
+        form: DefinitionFormat,
+        own: CompiledTool | None,
+        declared: Collection[str] = (),
+    ) -> list[CompiledTool]:
+        """List the tools whose definitions a provider gets."""
+
+    def render_deferred(
+        self,
+        tools: Sequence[CompiledTool],
+        form: DefinitionFormat,
+        *,
+        strict: bool | Collection[str] = False,
+        declared: Mapping[str, list[Schema]] = NONE_DECLARED,
+    ) -> list[dict[str, Any]]:
+        """Render tools that models do not see until they are found."""
+
+    def render_search(self, form: DefinitionFormat, own: CompiledTool | None) -> dict[str, Any]:
+        """Render the search tool."""
+
+    def lint_tool(self, tool: CompiledTool) -> list[Finding]:
+        """Return what models and providers misread in a tool."""
+
+
+class _PlainListing:
+    """Where the forms of providers are not installed: each tool is listed as it is."""
+
+    def declare(self, tools: Sequence[CompiledTool], _form: DefinitionFormat, _hosted: HostedTools) -> Declared:
+        return Declared(tools)
+
+    def find_search(self, search: SearchBy, _form: DefinitionFormat, _registry: Registry) -> NoReturn:
+        raise InvalidParameter(f"`search={search}` needs a feature that is not installed.")
+
+    def lint_tool(self, _tool: CompiledTool) -> list[Finding]:
+        return []
+
+
+LISTINGS = cast("Listing", Provided("listing", _PlainListing()))
+
+
+@dataclass(frozen=True, slots=True)
 class ToolChoice:
     """The tools that a program asks to list; without `toolset`, all that its caller may see."""
 
@@ -70,9 +129,7 @@ class ToolChoice:
 
     def declare(self, tools: list[CompiledTool]) -> Declared:
         """Filter tools, and replace those that implement a provider's built-in tool by its declaration."""
-        chosen = [tool for tool in tools if self.has(tool)]
-        chosen = choose_hosted(chosen, self.hosted, has_room=has_room_for_hosted(self.form))
-        return Declared(chosen) if self.hosted == "replace" else declare_native(chosen, self.form)
+        return LISTINGS.declare([tool for tool in tools if self.has(tool)], self.form, self.hosted)
 
     def has(self, tool: CompiledTool) -> bool:
         """Return whether a tool is selected."""
@@ -113,31 +170,21 @@ def write_page(
         page, cursor = _cut(fitting, stretch)
         strict = _choose_strict(fitting, page, choice, by_name)
         return render_definitions(page, choice.form, strict=strict, declared=by_name), cursor
-    own = _find_search(stretch.search, choice.form, registry)
-    fitting = list_deferred(chosen, choice.form, own, by_name)
+    own = LISTINGS.find_search(stretch.search, choice.form, registry)
+    fitting = LISTINGS.list_deferred(chosen, choice.form, own, by_name)
     page, cursor = _cut(fitting, stretch)
     strict = _choose_strict(fitting, page, choice, by_name)
-    definitions = render_deferred(page, choice.form, strict=strict, declared=by_name)
-    return ([] if stretch.cursor is not None else [render_search(choice.form, own)]) + definitions, cursor
+    definitions = LISTINGS.render_deferred(page, choice.form, strict=strict, declared=by_name)
+    return ([] if stretch.cursor is not None else [LISTINGS.render_search(choice.form, own)]) + definitions, cursor
 
 
 def _choose_strict(
     listed: list[CompiledTool], page: list[CompiledTool], choice: ToolChoice, declared: Collection[str]
 ) -> bool | Collection[str]:
     """Choose the strict tools of a page, such that all pages together stay within the provider's limit."""
-    if page is listed or choice.form not in LIMITED:
+    if page is listed or find_form(choice.form).limit is None:
         return choice.strict
     return choose_strict((tool for tool in listed if tool.name not in declared), choice.form, asked=choice.strict)
-
-
-def _find_search(search: SearchBy, form: DefinitionFormat, registry: Registry) -> CompiledTool | None:
-    if form not in WITH_SEARCH:
-        raise InvalidParameter(f"`search` goes with `format={WITH_SEARCH[0]}` and `format={WITH_SEARCH[1]}`.")
-    name = OWN_SEARCHES.get(search)
-    own = None if name is None else registry.get(name)
-    if own is not None and not own.is_own:
-        raise InvalidParameter(f"`search={search}` is not there: a tool that is offered has its name, {name}.")
-    return own
 
 
 def _cut(tools: list[CompiledTool], stretch: Stretch) -> tuple[list[CompiledTool], str | None]:

@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import EMPTY, FREE, Parameter
-from sidecall.kernel.schema.repair.entries import make_misnamed
+from sidecall.kernel.schema.errors.entries import make_misnamed
 from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 
 # Free arguments that are compared with those that have a name.

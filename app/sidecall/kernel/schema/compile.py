@@ -20,7 +20,7 @@ from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.author_mistakes import advise_on_name
 from sidecall.kernel.schema.docstrings import join_sentences, parse_docstring
-from sidecall.kernel.schema.forms.definitions import find_mirrored
+from sidecall.kernel.schema.forms.mirrored import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import JSON_TYPES, infer_args_schema

@@ -10,7 +10,7 @@ from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.describe import count, describe
-from sidecall.kernel.schema.repair.entries import (
+from sidecall.kernel.schema.errors.entries import (
     list_members,
     make_invalid,
     make_key,
@@ -18,8 +18,8 @@ from sidecall.kernel.schema.repair.entries import (
     make_unknown,
     say_wanted,
 )
-from sidecall.kernel.schema.repair.fitting import has_fitting_type
-from sidecall.kernel.schema.repair.validation_errors import ABSENT, Site, ValidationErrors, find_inner, locate
+from sidecall.kernel.schema.errors.fitting import has_fitting_type
+from sidecall.kernel.schema.errors.validation_errors import ABSENT, Site, ValidationErrors, find_inner, locate
 from sidecall.kernel.schema.whole_numbers import OF_KEYS
 
 # Messages of pydantic that would speak of Python, or repeat a piece of what was sent, which may be a secret.

@@ -10,6 +10,7 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.kernel.schema.choices import choose_most_at_once
+from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.normal.dialects import hide_forbidden
 from sidecall.kernel.schema.normal.normalize import normalize_schema
@@ -19,10 +20,8 @@ from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.kernel.schema import json_schema_validator as _json_schema_validator
-    from sidecall.kernel.schema.repair import coerce as _mend
 else:
     _json_schema_validator = Later("sidecall.kernel.schema.json_schema_validator")
-    _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,8 @@ class JsonArgsSchema:
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
-    def _mend(self, given: Mapping[str, Any], verdict: "_mend.Reading", repaired: list[str], ignored: list[str]) -> Any:
-        return _mend.mend(self.validator, given, verdict, repaired, ignored, self.guards)
+    def _mend(self, given: Mapping[str, Any], verdict: Reading, repaired: list[str], ignored: list[str]) -> Any:
+        return REPAIR.mend(self.validator, given, verdict, repaired, ignored, self.guards)
 
 
 def make_json_args_schema(

@@ -14,15 +14,14 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.all_of import join_all
 from sidecall.kernel.schema.choices import is_costly, leads_back
 from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.errors.entries import Path
+from sidecall.kernel.schema.errors.reading import Reading
+from sidecall.kernel.schema.errors.rules import add_rule, find_rule, format_rule
+from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
+from sidecall.kernel.schema.errors.validation_errors import Site, ValidationErrors, find_inner, find_nulls
 from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
 from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
-from sidecall.kernel.schema.repair.coerce import Reading
-from sidecall.kernel.schema.repair.entries import Path
-from sidecall.kernel.schema.repair.rules import add_rule, find_rule, format_rule
-from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
-from sidecall.kernel.schema.repair.validation_errors import Site, ValidationErrors, find_inner
-from sidecall.kernel.schema.repair.values import find_nulls
 from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
 
 

@@ -18,18 +18,17 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.catch_all import CatchAll, make_catch_all
 from sidecall.kernel.schema.choices import choose_most_at_once
+from sidecall.kernel.schema.errors.reading import REPAIR
+from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite, takes_numbers
 from sidecall.kernel.schema.json_args_schema import require_tags, shape_arguments, strip_titles
 from sidecall.kernel.schema.references import inline_references, list_schemas
-from sidecall.kernel.schema.repair.unknown_keys import find_unknown_keys
 from sidecall.later import Later
 
 if TYPE_CHECKING:
     from sidecall.kernel.schema import model_validator as _model_validator
-    from sidecall.kernel.schema.repair import coerce as _mend
 else:
     _model_validator = Later("sidecall.kernel.schema.model_validator")
-    _mend = Later("sidecall.kernel.schema.repair.coerce")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -132,7 +131,7 @@ class ModelArgsSchema:
         validator = _model_validator.ModelValidator(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
-        checked: BaseModel = _mend.mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
+        checked: BaseModel = REPAIR.mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
         return checked
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:

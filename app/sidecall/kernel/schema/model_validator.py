@@ -9,12 +9,11 @@ from pydantic_core import ErrorDetails
 
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.tool import DEEPEST, Schema
+from sidecall.kernel.schema.errors.entries import Path
+from sidecall.kernel.schema.errors.reading import Reading
+from sidecall.kernel.schema.errors.unknown_keys import UnknownKey, find_unknown_keys
+from sidecall.kernel.schema.errors.validation_errors import Site, find_nulls, locate
 from sidecall.kernel.schema.explain import format_errors, list_details
-from sidecall.kernel.schema.repair.coerce import Reading
-from sidecall.kernel.schema.repair.entries import Path
-from sidecall.kernel.schema.repair.unknown_keys import UnknownKey, find_unknown_keys
-from sidecall.kernel.schema.repair.validation_errors import Site, locate
-from sidecall.kernel.schema.repair.values import find_nulls
 from sidecall.kernel.schema.whole_numbers import OF_KEYS, reduce_to_data
 
 # What pydantic says of a name that there is no field for.

@@ -22,7 +22,7 @@ from sidecall.storage.sqlite.errors import (
     is_full,
     is_out_of_reach,
 )
-from sidecall.storage.sqlite.file_lock import FileLock, FileTaken, LockOutOfReach
+from sidecall.storage.sqlite.file_lock import FileLeft, FileLock, FileTaken, LockOutOfReach
 from sidecall.storage.sqlite.opened_file import FileId, FileIdentity, OpenedFile
 from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole, carry_out, copy_tables, find_missing
 
@@ -50,6 +50,10 @@ class StoreOutOfReach(StoreUnfit):
 
 class StoreTaken(StoreOutOfReach):
     """Another process uses the file of the store."""
+
+
+class StoreLeft(StoreUnfit):
+    """What a server has left behind that was killed uses the file of the store."""
 
 
 class StoreWithoutRoom(StoreOutOfReach):
@@ -117,7 +121,7 @@ class SqliteFile:
             self._prepare()
             connection = self._connect("rwc")
         except FileTaken as error:
-            raise StoreTaken(f"{self} is used by another process ({error.message}). {_ELSEWHERE}") from None
+            raise _refuse_taken(self, error) from None
         except LockOutOfReach as error:
             raise StoreOutOfReach(error.message) from error
         except OSError as error:
@@ -302,3 +306,10 @@ def has_room(path: Path, size: int) -> bool:
     except OSError:  # The writer finds out what is wrong.
         return True
     return found.f_blocks == 0 or found.f_bavail * found.f_frsize >= log + 2 * size + _ROOM
+
+
+def _refuse_taken(file: SqliteFile, error: FileTaken) -> StoreUnfit:
+    if isinstance(error, FileLeft):
+        left = f"what a process ({error.message}) has left behind that was killed"
+        return StoreLeft(f"{file} is still used by {left}: start again when that has ended, or end it.")
+    return StoreTaken(f"{file} is used by another process ({error.message}). {_ELSEWHERE}")

@@ -19,8 +19,8 @@ else:
 _FAR = 1024 * 1024
 
 
-# Seconds for which what a server has left running is waited for; it ends when it notices.
-_PATIENCE = 5.0
+# Seconds for which what a server has left running is waited for; it ends when it notices, once it has finished.
+_PATIENCE = 15.0
 _MOMENT = 0.02
 # Seconds for which a file that is taken under another name is waited for: that one may be about to end.
 _SHORT_PATIENCE = 2.0
@@ -31,6 +31,10 @@ _HELD = frozenset({errno.EAGAIN, errno.EACCES})
 
 class FileTaken(SidecallError):
     """Another process holds the lock."""
+
+
+class FileLeft(FileTaken):
+    """Processes hold the lock that one which has ended has left behind."""
 
 
 class LockOutOfReach(SidecallError):
@@ -54,7 +58,7 @@ class FileLock:
         """Take it, unless that was done, and write the holder's id into the file.
 
         Raises:
-            FileTaken: Another process holds it, of this id.
+            FileTaken: Another process holds it, of this id; `FileLeft` where that one has ended.
             LockOutOfReach: This process may not write the file.
             OSError: The file cannot be written.
         """
@@ -64,8 +68,10 @@ class FileLock:
                 if self._take():
                     return
             except FileTaken as error:
-                if time.monotonic() > until or not _has_ended(error.message):
+                if not _has_ended(error.message):
                     raise
+                if time.monotonic() > until:
+                    raise FileLeft(error.message) from None
                 time.sleep(_MOMENT)
 
     def _take(self) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall.compat.foreign.frameworks.strands import list_tools
-from sidecall.kernel.modules.loading import load_file
 from sidecall.loading.discovery import discover
+from sidecall.loading.modules.loading import load_file
 from tests.kit.projects import names, write
 
 MODULE = """

@@ -11,7 +11,7 @@ from openai.types.responses import ToolParam
 from pydantic import TypeAdapter
 
 from sidecall import CodeInterpreterTool, WebSearchTool, tool
-from sidecall.kernel.schema.forms.native import MEMBERS, OFF
+from sidecall.features.provider_formats.listing import MEMBERS, OFF
 from tests.features.native_items.rest.built_in import TOOLS, add, echo, key, shell
 from tests.kit.clients import MakeClient
 

@@ -102,16 +102,6 @@ async def test_wrong_arguments_are_said_one_a_line(
     }
 
 
-async def test_unknown_arguments_are_ignored_and_reported(make_client: MakeClient) -> None:
-    """As in LangChain; the program can see it."""
-    client = await make_client(add)
-
-    message = (await client.post("/tool_calls", json={"name": "add", "args": {"a": 1, "c": "x", "d": [3]}})).json()
-
-    assert message["content"] == "2"
-    assert message["response_metadata"]["ignored_args"] == ["c", "d"]
-
-
 async def test_unknown_arguments_are_refused_where_the_tool_says_so(make_client: MakeClient) -> None:
     """The model is told which there are."""
     client = await make_client(exact)

@@ -17,7 +17,7 @@ from sidecall import (
     ToolRuntime,
     tool,
 )
-from tests.kernel.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
+from tests.kernel.rest.routes.listed import NAMED, PARAMETERS, convert, search
 from tests.kit.clients import MakeClient
 from tests.kit.problems import read_problem
 from tests.kit.tools import ping
@@ -55,20 +55,6 @@ async def test_one_tool_is_shown_whole(make_client: MakeClient) -> None:
         "notes": [],
     }
     assert re.fullmatch(r"[0-9a-f]{64}", shown["hash"])
-
-
-async def test_a_tool_shows_why_it_cannot_be_strict(make_client: MakeClient) -> None:
-    """The reason is the one that `sidecall check` gives."""
-    client = await make_client(ask)
-
-    detail = (await client.get("/tools/ask")).json()
-
-    assert detail["strict"] is False
-    assert detail["strict_obstacles"] == ["options: strict mode has no objects with free keys (dict, **kwargs)"]
-    assert detail["notes"] == [
-        "warning: `options` is an object with free keys, so models guess them; use a pydantic model",
-        "note: cannot be strict: options: strict mode has no objects with free keys (dict, **kwargs)",
-    ]
 
 
 async def test_a_tool_shows_whether_it_reads_state(make_client: MakeClient) -> None:

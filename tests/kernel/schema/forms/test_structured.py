@@ -7,7 +7,6 @@ from pydantic import BaseModel
 
 from sidecall import tool
 from sidecall.kernel.core.errors import ToolOutputError
-from sidecall.kernel.schema.forms.definitions import render_definitions
 
 INTEGER = {"type": "integer"}
 
@@ -105,43 +104,6 @@ def test_what_does_not_fit_is_an_output_error(returns: Any, value: Any, reason: 
         make(returns).results.settle("take", value, lost)
 
     assert str(raised.value) == f"Error: take returned something else than its output schema says: {reason}."
-
-
-def test_mcp_gets_the_schema_of_results_and_no_references() -> None:
-    """Some of its clients lose `$defs`; a result that is no object is wrapped in one."""
-    definition = render_definitions([make(int)], "mcp")[0]
-
-    assert definition == {
-        "name": "take",
-        "description": "Take a place.",
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "place": {
-                    "description": "A place.",
-                    "type": "object",
-                    "properties": {"city": {"type": "string"}},
-                    "required": ["city"],
-                }
-            },
-            "required": ["place"],
-        },
-        "outputSchema": wrap(INTEGER),
-    }
-
-
-def test_mcp_gets_the_references_of_what_refers_to_itself() -> None:
-    """In arguments and results: there is no other way to say it."""
-
-    def take(node: Node) -> Node:
-        """Take a node."""
-        return node
-
-    definition = render_definitions([tool(take).compiled], "mcp")[0]
-
-    for schema in (definition["inputSchema"], definition["outputSchema"]):
-        assert schema["type"] == "object"
-        assert "Node" in schema["$defs"]
 
 
 class _Sum(BaseModel):

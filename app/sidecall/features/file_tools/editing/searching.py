@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from sidecall.features.file_tools.editing.pattern_size import measure_growth
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
@@ -83,7 +84,7 @@ def find_by_text(workspace: Workspace, pattern: str, path: str, clock: Callable[
         if entry.is_folder:
             continue
         for number, line in _read_lines(workspace, entry.path):
-            if number % 1000 == 1 and clock() > deadline:
+            if clock() > deadline:
                 raise ToolException(f"The search took longer than {MOST_SECONDS:.0f} seconds. Name a smaller folder.")
             if matches(line):
                 found.append(f"{entry.path}:{number}:{line}")
@@ -113,27 +114,28 @@ def _read_lines(workspace: Workspace, path: str) -> Iterator[tuple[int, str]]:
                 line = file.readline(_PIECE)
 
 
-#: Most characters of a pattern.
-MOST_PATTERN = 1000
+#: Most characters of a pattern, and by how many more its counted repetitions and Unicode classes make it.
+MOST_PATTERN, MOST_GROWTH = 1000, 250
 
 
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Compile a regular expression into a test for lines.
 
-    The engine is Rust's, which pydantic includes. It never backtracks, so no pattern can block it; the syntax is
-    ripgrep's, without lookarounds and backreferences.
+    The engine is Rust's, which pydantic includes. It never backtracks, but all threads wait for each line, for as long
+    as the line and the pattern's repetitions are. The syntax is ripgrep's, without lookarounds and backreferences.
 
     Raises:
         ToolException: The pattern is invalid.
     """
     if len(pattern) > MOST_PATTERN:
         raise ToolException(f"The pattern is too long: it may have {MOST_PATTERN} characters.")
+    if measure_growth(pattern) > MOST_GROWTH:
+        text = f"The pattern is too large: its repetitions and classes may add {MOST_GROWTH} characters."
+        raise ToolException(f"{text} Use `*` or `+`, or smaller counts.")
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
     except SchemaError as error:
         reason = str(error).rpartition("error: ")[2].strip()
-        if "size limit" in reason:
-            reason = "it is too large; use smaller repetitions"
         raise ToolException(f"The pattern is no regular expression: {reason}.") from None
     return validator.isinstance_python
 

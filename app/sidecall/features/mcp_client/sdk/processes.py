@@ -20,7 +20,7 @@ from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
 from sidecall.features.mcp_client.link import ServerAbsent
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
-from sidecall.kernel.executors.process.descendants import add_descendants, kill, kill_group
+from sidecall.kernel.concurrency.descendants import add_descendants, kill, kill_group
 
 # Variables that programs need for paths and locale; none is a secret.
 _HANDED_ON = (

@@ -39,20 +39,20 @@ class Execute:
             ToolExecutionError: The tool raised anything else, SystemExit and its own TimeoutError included.
             CallRefused: Its executor has not begun it.
         """
-        if invocation.request.sender.deadline is not None and seconds_left(invocation) == 0:
+        tool, request = invocation.tool, invocation.request
+        if request.sender.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # It is no longer awaited, so it need not begin.
-        job = invocation.request.job
-        if job is not None:
-            job.note_begin(invocation)
-        if invocation.tool.options.cost:
-            open_cost(invocation).add(invocation.tool.options.cost)
-        executor = self._executors[invocation.tool.executor]
-        retry = invocation.tool.options.retry
+        if request.job is not None:
+            request.job.note_begin(invocation)
+        options = tool.options
+        if options.cost:
+            open_cost(invocation).add(options.cost)
+        executor, retry = self._executors[tool.executor], options.retry
         invocation.attempts = 1
         running = executor.run(invocation) if retry is None else attempts.run_again(executor, invocation, retry)
         results = invocation.services.results
-        if results is not None and results.used and invocation.tool.name in results.large:
-            running = _run_with_room(invocation, results.large[invocation.tool.name], running)
+        if results is not None and results.used and tool.name in results.large:
+            running = _run_with_room(invocation, results.large[tool.name], running)
         try:
             is_done, came = self._first_steps.take(running, invocation)
         except BaseException as error:

@@ -22,6 +22,7 @@ from sidecall.kernel.rest.openapi import CALLER_PROBLEM
 from sidecall.kernel.rest.parts import Parts, PartsDep
 from sidecall.kernel.rest.shortcuts import ShownContextDep
 from sidecall.kernel.rest.tool_selection import (
+    LISTINGS,
     Format,
     Hosted,
     Names,
@@ -36,7 +37,6 @@ from sidecall.kernel.rest.tool_selection import (
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.injected_parameters import InjectedParameter, describe_injected
-from sidecall.kernel.schema.lint import lint_tool
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -221,7 +221,7 @@ def _detail(tool: CompiledTool, sandbox: SandboxStatus | None, injected: list[In
         strict_obstacles=obstacles,
         deprecated=tool.options.deprecated,
         hosted=tool.declaration is not None,
-        notes=[f"{finding.level}: {finding.message}" for finding in lint_tool(tool)],
+        notes=[f"{finding.level}: {finding.message}" for finding in LISTINGS.lint_tool(tool)],
         sandbox=sandbox,
     )
 

@@ -188,3 +188,13 @@ def _unite_values(options: list[Schema]) -> Schema | None:
 
 def _count_values(schema: Schema) -> int:
     return len(list_values(schema) or ())
+
+
+def name_type(value: Any, numbers: str = "number") -> str:
+    """Return the JSON type of a value; `numbers` is the name for numbers."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return numbers
+    return next(kind for kind, types in _TYPES.items() if isinstance(value, types))
+
+
+_TYPES: dict[str, type] = {"null": type(None), "boolean": bool, "string": str, "array": list, "object": object}

@@ -6,8 +6,7 @@ from typing import Any
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow
-from sidecall.kernel.schema.forms.choices import name_type
-from sidecall.kernel.schema.forms.merging import KINDS, fits_type, list_values, meet
+from sidecall.kernel.schema.forms.merging import KINDS, fits_type, list_values, meet, name_type
 from sidecall.kernel.schema.forms.one_object import join_root, keep_targets
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children, walk
 

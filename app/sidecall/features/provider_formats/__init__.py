@@ -1,0 +1,1 @@
+"""The forms of definitions that other APIs than Chat Completions take, and what their models misread."""

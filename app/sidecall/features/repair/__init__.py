@@ -1,0 +1,1 @@
+"""Arguments that models get wrong in common ways: mended, and each mend reported."""

@@ -1,1 +1,0 @@
-"""Repair arguments that do not fit, or tell the model what would."""

@@ -1,0 +1,7 @@
+-- What failed in a way, however rare that is.
+CREATE INDEX calls_by_kind ON calls (kind, id) WHERE kind IS NOT NULL;
+-- Whether a call is open is seen at its end, as in SQLite.
+DROP INDEX calls_open;
+DROP INDEX calls_by_status;
+CREATE INDEX calls_open ON calls (status, id) WHERE ended_at IS NULL;
+CREATE INDEX calls_by_status ON calls (status, id) WHERE ended_at IS NOT NULL AND status <> 'succeeded';
