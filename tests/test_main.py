@@ -12,6 +12,7 @@ from sidecall.composition.local_pipeline import build_pipeline
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.approvals.review import Review
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.calls import write_request
@@ -38,7 +39,7 @@ def test_without_arguments_everything_comes_from_the_environment(here: Path, mon
     app = create_app()
 
     assert app.state.parts.registry.names == ["one"]
-    assert app.state.parts.max_batch == 3
+    assert app.state.parts.bounds.calls == 3
 
 
 def test_a_registry_that_is_given_is_the_whole_offer(here: Path) -> None:
@@ -129,7 +130,7 @@ async def test_a_pipeline_without_a_server_has_a_store_and_secrets(here: Path) -
     async with build_pipeline(Registry([remember]), Settings(secrets_dir=here)) as pipeline:
         with pytest.raises(ApprovalRequired):
             await pipeline.run(CallRequest(call))
-        message = await pipeline.run(CallRequest(call, approved=True))
+        message = await pipeline.run(CallRequest(call, review=Review(approved=True)))
 
     assert message.content == "1"
 

@@ -42,7 +42,7 @@ class Built:
         observers: What notes how calls end: `begin` when one is let in, `note` when it has ended.
         tools: Tools of the server itself: models may call them, and no list has them.
         executors: What runs tools, by a name of the option `executor`; it may take the place of the kernel's.
-        services: What calls get for their tools, by the fields of `CallServices`.
+        services: What calls get for their tools, by the fields of `ToolResources`.
         status: Rows of `GET /status`, each read on request.
         methods: Ways in which requests prove who sends them, asked after those of the settings. Each is made with the
             authenticator of those, and has `recognize`.

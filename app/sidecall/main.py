@@ -51,8 +51,8 @@ from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, build_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
@@ -71,7 +71,8 @@ from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.listings import ToolListings
+from sidecall.kernel.rest.parts import DurableCalls
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 
@@ -114,22 +115,21 @@ def create_app(
     services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.built.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
+    pipeline.gate.deny = keeper.auditor.deny_tool
     parts = Parts(
         registry=registry,
         pipeline=pipeline,
         approvals=ledger.approvals,
         rules=ledger.rules,
         contents=ledger.contents,
-        listings=Listings(registry),
-        bounds=Bounds(settings.max_body_bytes, settings.max_json_values),
-        max_batch=settings.max_batch,
+        listings=ToolListings(registry),
+        bounds=Bounds(settings.max_body_bytes, settings.max_json_values, settings.max_batch),
         jobs=_make_jobs(settings, ledger, pipeline, registry, redaction),
         metrics=metrics,
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=history,
-        results=results,
     )
     parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
     return _build_api(settings, parts, features, executors, watch)
@@ -166,13 +166,14 @@ def _join(
 
 def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
     """Add some, and leave out what features that are off would give to tools."""
-    found = replace(services, **added)
-    return replace(
+    found = replace(services.resources, **added)
+    kept = replace(
         found,
         store=found.store if features.has("store") else None,
         workspaces=found.workspaces if features.has("workspaces") else None,
         contents=found.contents if features.has("contents") else None,
     )
+    return replace(services, resources=kept)
 
 
 def _build_api(
@@ -180,9 +181,7 @@ def _build_api(
 ) -> Application:
     parts = replace(
         parts,
-        requests=parts.metrics.requests,
-        remember=answer_remembered,
-        longest_wait=parts.jobs.limits.wait,
+        durable=DurableCalls(answer_remembered, parts.jobs.limits.wait),
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
         snippets=SnippetReader(settings.queue_timeout),
@@ -218,12 +217,13 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
         answers=[answer_unknown_calls],
+        requests=parts.metrics.requests,
     )
 
 
 def _make_mcp_parts(parts: Parts, features: Features, changes: ListChanges, *, has_sessions: bool) -> McpParts:
     pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
-    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.results)
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.pipeline.results)
     return McpParts(
         *kept,
         parts.bounds,

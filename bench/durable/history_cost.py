@@ -17,6 +17,7 @@ from sidecall.features.history.history import History
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
+from sidecall.kernel.core.sender import Sender
 from sidecall.settings import Settings
 
 _CALLS = 10_000
@@ -43,7 +44,12 @@ def _make_calls(tools: int, callers: int) -> _Calls:
     for _ in range(_CALLS):
         tool = chance.choice(known)
         call = ToolCall(name=tool.name, args={"text": "hi"}, id="call_1")
-        made.append((new_invocation(CallRequest(call, chance.choice(named)), tool, None), chance.lognormvariate(-8, 1)))
+        made.append(
+            (
+                new_invocation(CallRequest(call, Sender(caller=chance.choice(named))), tool, None),
+                chance.lognormvariate(-8, 1),
+            )
+        )
     return made
 
 

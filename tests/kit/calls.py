@@ -4,6 +4,8 @@ from typing import Any
 
 from sidecall import BaseTool, ToolCall, ToolMessage
 from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.ports.approvals.review import Review
 from tests.kit.servers import CLIENT, Server
 
 
@@ -14,7 +16,14 @@ def write_call(name: str, /, *, id: str = "call_1", **args: Any) -> dict[str, An
 
 def write_request(name: str, args: Any = None, *, id: str = "call_1", **beside: Any) -> CallRequest:
     """Make a request for the pipeline, with what the caller sends next to the call."""
-    return CallRequest(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
+    return request_call(ToolCall(name=name, args={} if args is None else args, id=id), **beside)
+
+
+def request_call(call: ToolCall, **beside: Any) -> CallRequest:
+    """Make a request of a call, with what is known of its sender and of its review, and what is sent next to it."""
+    known = {name: beside.pop(name) for name in Sender.__struct_fields__ if name in beside}
+    review = {name: beside.pop(name) for name in Review.__struct_fields__ if name in beside and name != "state"}
+    return CallRequest(call, Sender(**known), review=Review(**review), **beside)
 
 
 async def run(offered: BaseTool, args: Any = None, **supplied: Any) -> ToolMessage:

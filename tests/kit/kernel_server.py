@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_with, follow_all, start_all
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
@@ -24,7 +24,7 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.listings import ToolListings
 from sidecall.kernel.rest.parts import Parts
 from sidecall.later import find_provider
 
@@ -65,11 +65,9 @@ def make_kernel_app(tools: Iterable[BaseTool], **settings: Any) -> Application:
     parts = Parts(
         registry=registry,
         pipeline=_make_pipeline(registry, executors, results, said),
-        listings=Listings(registry),
-        bounds=Bounds(said.max_body_bytes, said.max_json_values),
-        max_batch=said.max_batch,
+        listings=ToolListings(registry),
+        bounds=Bounds(said.max_body_bytes, said.max_json_values, said.max_batch),
         backlog=Backlog(said.max_unread_bytes),
-        results=results,
     )
     return build_api(parts, partial(_live, parts, executors), pages=Pages(docs=said.docs))
 

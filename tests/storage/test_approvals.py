@@ -14,6 +14,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import Approval, Preview
 from sidecall.kernel.ports.user_tokens import SignIn
 from tests.kit.ledgers import Clock, Place
@@ -36,7 +37,9 @@ class Waiting:
     def record(self) -> CallRecord:
         """Write down the call as it came."""
         call = ToolCall(name=self.name, args={"as": "it came"}, id=self.id)
-        return CallRecord.of(CallRequest(call, self.caller, self.state, self.context or {}), "invocation")
+        return CallRecord.of(
+            CallRequest(call, Sender(caller=self.caller), self.state, self.context or {}), "invocation"
+        )
 
     async def ask(self, approvals: Approvals) -> ApprovalRecord:
         """Keep it, as a person should see it."""
@@ -91,13 +94,12 @@ async def test_the_call_is_kept_with_what_came_beside_it(approvals: Approvals) -
 
     assert kept.tenant == "acme"
     assert kept.call is not None
-    assert kept.call.to_request().copy_with(wants_value=False, origin=None) == CallRequest(
+    assert kept.call.to_request().copy_sent(wants_value=False).copy_with(origin=None) == CallRequest(
         ToolCall(name="delete", args={"as": "it came"}, id="call_1"),
-        Caller("ada", "acme"),
+        Sender(caller=Caller("ada", "acme")),
         1,
         {"user": "bo"},
         id="invocation",
-        is_counted=True,
     )
 
 

@@ -11,6 +11,7 @@ from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import AskedTool, Preview
 from sidecall.kernel.ports.user_tokens import SignIn
 from tests.kit.ledgers import Clock, Place
@@ -34,7 +35,7 @@ class Asked:
         """Keep it, and return its approval's id."""
         call = ToolCall(name=self.name, args=ODD, id=self.id)
         context = {} if self.chat is None else {"conversation_id": self.chat}
-        record = CallRecord.of(CallRequest(call, Caller(self.by), None, context), "invocation")
+        record = CallRecord.of(CallRequest(call, Sender(caller=Caller(self.by)), None, context), "invocation")
         record = record.model_copy(update={"trace_id": self.trace, "request_id": self.request})
         return (await approvals.ask(record, call, preview or Preview())).approval.id
 

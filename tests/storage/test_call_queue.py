@@ -13,6 +13,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place
 
@@ -31,7 +32,7 @@ class Line:
         """Queue calls, whose names begin with that of their caller."""
         for name in names:
             self._count += 1
-            request = CallRequest(ToolCall(name=name, args={}, id="1"), caller=Caller(subject=name[0]))
+            request = CallRequest(ToolCall(name=name, args={}, id="1"), Sender(caller=Caller(subject=name[0])))
             await self._calls.accept(CallRecord.of(request, f"{self._count:04}"), Acceptance())
             if is_noted:
                 self.queue.note(f"{self._count:04}", "default", name[0])

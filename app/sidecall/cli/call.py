@@ -19,6 +19,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.pipeline import Pipeline
+from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.registry import Registry
 from sidecall.later import Later
 from sidecall.settings import Settings
@@ -73,7 +74,7 @@ def _call_here(
         name=name, args=_read_arguments(args, pairs, tool.args_schema.flat if tool else {}), id=beside["id"]
     )
     # The person who types this command approves it.
-    request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, approved=True)
+    request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, review=Review(approved=True))
     # What the tool prints must not mix with the answer.
     with contextlib.redirect_stdout(sys.stderr), _showing_failures():
         return asyncio.run(_run(registry, request, settings))
@@ -94,7 +95,7 @@ async def _report_approval(pipeline: Pipeline, registry: Registry, request: Call
     tool = registry.get(request.call.name)
     if tool is None or tool.options.requires_approval is False:
         return
-    if (await pipeline.dry_run(request.copy_with(approved=False))).requires_approval:
+    if (await pipeline.dry_run(request.copy_with(review=NOT_REVIEWED))).requires_approval:
         typer.echo("On a server this call waits for a person's approval; here you gave yours by typing it.", err=True)
 
 

@@ -21,8 +21,8 @@ from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.steps import WORKSPACE_STAGES
 from sidecall.features.workspaces.workspaces import Expiry, Workspaces
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.options import ExecutorName
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import ExecutorSettings, close_all
 from sidecall.kernel.pipeline.budget import Budget
@@ -75,7 +75,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             settings.artifact_ttl, settings.max_artifact_bytes, quota=settings.max_artifact_bytes_per_caller
         )
         items = ItemStore(MemoryItems(settings.max_store_bytes, settings.max_item_bytes))
-        services = CallServices(
+        resources = ToolResources(
             items if features.has("store") else None,
             secrets_in(settings.secrets_dir),
             contents=contents if features.has("contents") else None,
@@ -83,7 +83,7 @@ async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterato
             workspaces=build_workspaces(settings) if features.has("workspaces") else None,
         )
         stages = default_stages(executors, MemoryApprovals(settings.approval_ttl, settings.max_approvals))
-        yield Pipeline(registry, stages, settings.tool_timeout, services)
+        yield Pipeline(registry, stages, settings.tool_timeout, CallServices(resources))
     finally:
         await close_all(executors)
 

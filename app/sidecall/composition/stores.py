@@ -29,10 +29,10 @@ from sidecall.features.ledger.open_ledger import (
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
@@ -112,17 +112,15 @@ def gather_services(  # noqa: PLR0913  what a server offers its calls
     store: Store | SyncStore | None,
 ) -> CallServices:
     """Collect the services that a server offers to all its calls; `store` takes the place of the ledger's."""
-    return CallServices(
+    resources = ToolResources(
         store=ItemStore(ledger.items) if store is None else store,
         secrets=secrets,
-        abandon=admission.abandon,
-        trace=watch.headers,
-        results=results,
-        contents=ledger.contents,
-        deny=keeper.auditor.deny_tool,
         own_secrets=keeper,
         user_tokens=None if keeper.signing_in is None else keeper.signing_in.tokens,
+        contents=ledger.contents,
+        trace=watch.headers,
     )
+    return CallServices(resources, results, admission.abandon)
 
 
 def build_history(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> History | NoHistory:

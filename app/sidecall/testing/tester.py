@@ -23,10 +23,12 @@ from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.pipeline.admission import Admission
@@ -139,7 +141,7 @@ class CallRunner:
         sent, supplies = read_call(dict(call), self._registry), self._supplies
         state = supplies.state if sent.state is None else sent.state
         context = {**supplies.context, **sent.context}
-        request = CallRequest(sent.call, supplies.caller, state, context, supplies.headers, wants_value=True)
+        request = CallRequest(sent.call, Sender(supplies.headers, supplies.caller, wants_value=True), state, context)
         async with self._open() as (pipeline, events):
             try:
                 return events.finish(await pipeline.run(request))
@@ -150,7 +152,7 @@ class CallRunner:
         """Carry out a person's decision about a call that waits."""
         person, terms = Caller(by, self._supplies.caller.tenant, EVERYTHING), DecisionTerms(rules=self._ledger.rules)
         async with self._open() as (pipeline, events):
-            decided = await decide(pipeline, self._ledger.approvals, approval_id, decision, person, terms)
+            decided, _ = await decide(pipeline, self._ledger.approvals, approval_id, decision, person, terms)
             return self._show(decided, events)
 
     async def sign_in(self, approval: Approval, token: str) -> Answer:
@@ -160,7 +162,7 @@ class CallRunner:
         approvals = self._ledger.approvals
         call = (await approvals.get(approval.id)).require_pending()
         self._supplies.tokens.known[approval.sign_in.provider] = token
-        request = call.to_request().copy_with(resumes=approval.id)
+        request = call.to_request().copy_reviewed(approval_id=approval.id)
         async with self._open() as (pipeline, events):
             await approvals.decide(approval.id, Decision(decision="approve"), self._supplies.caller.subject)
             async with reopening(approvals, approval.id):
@@ -194,17 +196,16 @@ class CallRunner:
 
     def _gather_services(self, sandbox: Sandbox) -> CallServices:
         secrets = self._supplies.secrets
-        return CallServices(
+        resources = ToolResources(
             store=self.store,
             secrets=choose_lookup(secrets, secrets_in(self._settings.secrets_dir)),
-            abandon=self._admission.abandon,
-            results=self._results,
-            contents=self._ledger.contents,
             own_secrets=secrets,
             user_tokens=self._supplies.tokens,
+            contents=self._ledger.contents,
             sandbox=sandbox,
             workspaces=self.workspaces,
         )
+        return CallServices(resources, self._results, self._admission.abandon)
 
     async def _keep(self, body: str | bytes, caller: Caller) -> str | None:
         kept = await self._ledger.contents.keep(body, caller, TEXT if isinstance(body, str) else JSON)

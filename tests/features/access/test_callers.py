@@ -148,7 +148,7 @@ async def test_a_listing_that_is_the_same_for_all_is_remembered(tools: list[Base
     app = create_app(Settings(caller_header=HEADER), Registry(tools))
     await exchange(app, scope_of("GET", "/tools", [(HEADER.lower(), "ann")]))
 
-    assert (app.state.parts.listings.find(b"") is not None) is is_remembered
+    assert (app.state.parts.listings.pages.find(b"") is not None) is is_remembered
 
 
 @BOTH_WAYS

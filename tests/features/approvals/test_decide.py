@@ -61,7 +61,7 @@ class Desk:
 
     async def decide(self, approval_id: str, decision: Decision = APPROVE) -> Approval:
         """Decide as eve."""
-        return await decide(self.pipeline, self.approvals, approval_id, decision, Caller("eve"))
+        return (await decide(self.pipeline, self.approvals, approval_id, decision, Caller("eve"))).approval
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ async def test_a_call_is_paid_as_shown_though_an_edit_of_it_found_no_room(desk: 
     shown = (await desk.approvals.get(waiting)).approval
     till.is_open.set()
     await paying
-    approved = await decide(pipeline, desk.approvals, waiting, APPROVE, Caller("eve"))
+    approved, _ = await decide(pipeline, desk.approvals, waiting, APPROVE, Caller("eve"))
 
     assert (shown.status, shown.tool_call.args) == ("pending", {"amount": 500})
     assert approved.tool_call.args == {"amount": 500}

@@ -12,6 +12,7 @@ from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 
 APPROVAL = Approval(
@@ -111,7 +112,7 @@ def _sent(
     invocation: str = "invocation",
 ) -> CallRecord:
     call = ToolCall(**{"name": "delete", "args": {"order": 7, "lines": [1]}, "id": "call_1", **sent})
-    return CallRecord.of(CallRequest(call, caller, state, context or {}), invocation)
+    return CallRecord.of(CallRequest(call, Sender(caller=caller), state, context or {}), invocation)
 
 
 def _waiting() -> ApprovalRecord:

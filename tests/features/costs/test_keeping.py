@@ -387,4 +387,4 @@ async def test_a_call_that_is_cancelled_while_it_takes_its_price_gives_it_back(t
     spent = await database.read("read_spending", purse.key, purse.window.begins_at)
     await database.close()
 
-    assert (spent, call.reservations) == ([(0,)], ())
+    assert (spent, call.cost) == ([(0,)], None)

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from sidecall import BaseCallbackHandler, Secret, StructuredTool, tool
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing
-from sidecall.kernel.core.invocation import CallServices
+from sidecall.kernel.core.services import ToolResources
 from tests.kit.clients import MakeClient
 
 CANARY = "canary-4711"
@@ -248,4 +248,4 @@ def test_a_server_of_no_kind_knows_the_environment(monkeypatch: pytest.MonkeyPat
     """So that a tool can be tried in process."""
     monkeypatch.setenv("SMS_KEY", "variable")
 
-    assert CallServices().secrets("SMS_KEY") == "variable"
+    assert ToolResources().secrets("SMS_KEY") == "variable"

@@ -21,7 +21,7 @@ from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.ledger.open_ledger import open_history
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.context import Caller, CallOrigin
-from sidecall.kernel.core.invocation import CallRequest, new_invocation
+from sidecall.kernel.core.invocation import CallRequest, CallSecrets, new_invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.secret_mask import SecretMask
@@ -233,8 +233,9 @@ async def test_a_call_that_cannot_be_packed_takes_no_other_with_it(caplog: pytes
         # More digits than Python writes to look for a secret in them; a program in this process may pass that.
         args = {"a": 10**5000 if number in (3, 4) else number}
         invocation = new_invocation(CallRequest(ToolCall(name="add", args=args, id="1")), add.compiled, None)
-        invocation.args, invocation.mask = args, SecretMask()
-        invocation.mask.add("canary")
+        mask = SecretMask()
+        mask.add("canary")
+        invocation.args, invocation.secrets = args, CallSecrets(mask=mask)
         ids.append(invocation.id)
         notes.note(invocation, "success", 0.001)
 

@@ -22,6 +22,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.call_entry import CallEntry
@@ -44,7 +45,7 @@ class Server:
 
     async def submit(self, name: str, deadline: Deadline | None = None, how: Submission | None = None) -> CallEntry:
         """Have a call accepted, for whose end nobody waits unless that is said."""
-        request = CallRequest(ToolCall(name=name, args={}, id="1"), deadline=deadline)
+        request = CallRequest(ToolCall(name=name, args={}, id="1"), Sender(deadline=deadline))
         return entry_of(await self.jobs.submit(request, how or Submission()))
 
     async def cancel_at(self, gate: asyncio.Event, entry: CallEntry, by: str = "") -> CallEntry:
@@ -56,7 +57,8 @@ class Server:
 
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Decide about a call as a person does, and end it."""
-        await self.jobs.end_awaiting(await decide(self.pipeline, self.ledger.approvals, approval_id, decision, EVE))
+        decided = await decide(self.pipeline, self.ledger.approvals, approval_id, decision, EVE)
+        await self.jobs.end_awaiting(decided.approval)
 
     async def wait_for_person(self, entry: CallEntry) -> CallEntry:
         """Wait until a call waits."""

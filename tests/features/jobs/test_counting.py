@@ -15,6 +15,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server
@@ -91,7 +92,7 @@ async def test_a_call_is_found_that_nobody_has_counted(
 ) -> None:
     """The queue is counted again from time to time."""
     monkeypatch.setattr(recovery, "_SLOW_LOOK", 1.5)
-    record = CallRecord.of(CallRequest(ToolCall(name="go", args={}, id="1"), caller=Caller("eve")), "01")
+    record = CallRecord.of(CallRequest(ToolCall(name="go", args={}, id="1"), Sender(caller=Caller("eve"))), "01")
     await SqlCalls(database).accept(record, Acceptance())
 
     assert (await server.jobs.wait(await server.jobs.get("01", "default"), 20)).status == "succeeded"

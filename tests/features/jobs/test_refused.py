@@ -21,6 +21,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import PartUnavailable, StoreUnavailable
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages
@@ -104,7 +105,7 @@ def fail_behind(_invocation: Invocation) -> None:
 
 def fail_for_ann(invocation: Invocation) -> None:
     """Refuse a caller before the tool begins; five seconds later they come again."""
-    if invocation.request.caller.subject == "ann":
+    if invocation.request.sender.caller.subject == "ann":
         raise PartUnavailable(retry_after=5)
 
 
@@ -121,7 +122,9 @@ async def make_jobs(database: Database, before: Sequence[Stage], behind: Sequenc
 
 async def submit(jobs: Jobs, caller: str, how: Submission) -> CallEntry:
     """Have a call accepted."""
-    return entry_of(await jobs.submit(CallRequest(ToolCall(name="pay", args={}, id="1"), Caller(caller)), how))
+    return entry_of(
+        await jobs.submit(CallRequest(ToolCall(name="pay", args={}, id="1"), Sender(caller=Caller(caller))), how)
+    )
 
 
 @HOW

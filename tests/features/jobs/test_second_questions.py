@@ -36,7 +36,7 @@ async def test_a_call_that_has_no_room_to_ask_again_fails(server: Server) -> Non
     entry = await server.wait_for_person(await server.submit("ask_more"))
     assert entry.approval_id is not None
 
-    approval = await decide(server.pipeline, server.ledger.approvals, entry.approval_id, APPROVE, EVE)
+    approval, _ = await decide(server.pipeline, server.ledger.approvals, entry.approval_id, APPROVE, EVE)
     await server.jobs.end_awaiting(approval)
     ended = await server.jobs.get(entry.id, "default")
 

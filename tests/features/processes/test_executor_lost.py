@@ -10,7 +10,8 @@ import pytest
 
 from sidecall import Registry, ToolCall, ToolMessage
 from sidecall.features.processes.executor import ProcessExecutor
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -153,7 +153,9 @@ async def test_an_approved_call_was_counted_when_it_came() -> None:
     said = [await server.call("risky", ANN), await server.call("risky", ANN)]
     [waiting] = (await server.approvals.list("default")).approvals
 
-    decided = await decide(server.pipeline, server.approvals, waiting.id, Decision(decision="approve"), Caller("eve"))
+    decided, _ = await decide(
+        server.pipeline, server.approvals, waiting.id, Decision(decision="approve"), Caller("eve")
+    )
 
     assert said == ["ApprovalRequired", "QuotaExceeded"]
     assert decided.message is not None

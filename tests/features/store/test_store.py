@@ -9,7 +9,8 @@ from langgraph.store.memory import InMemoryStore
 
 from sidecall import Caller, GetOp, InjectedStore, PutOp, SearchOp, Store, ToolContext, tool
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.core.invocation import CallServices, new_invocation
+from sidecall.kernel.core.invocation import new_invocation
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.ports.store_checks import StoreWouldBlock
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
 from sidecall.kernel.ports.tenant_store import ItemStore
@@ -191,7 +192,7 @@ async def test_a_tool_gets_the_store_of_its_callers_tenant(tenant: str, found: A
     store.put(NOTES, "a", "ours")
     request = write_request("use", caller=Caller("ada", tenant))
 
-    context = new_invocation(request, use.compiled, None, CallServices(store)).tool_context
+    context = new_invocation(request, use.compiled, None, CallServices(ToolResources(store))).tool_context
     assert context.store is not None
     item = context.store.get(NOTES, "a")
 

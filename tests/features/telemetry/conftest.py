@@ -16,8 +16,9 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.log_lines import make_json_lines
 from sidecall.features.telemetry.terminal_lines import make_terminal_lines
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
@@ -71,7 +72,7 @@ async def run_watched() -> AsyncIterator[Callable[..., Any]]:
         async def run(watch: CallTelemetry, offered: BaseTool, request: CallRequest) -> ToolMessage:
             threads = ThreadExecutor(4)
             stack.push_async_callback(threads.close)
-            around = CallServices(trace=watch.headers)
+            around = CallServices(ToolResources(trace=watch.headers))
             stages = default_stages({"inline": InlineExecutor(), "thread": threads}, MemoryApprovals())
             return await Pipeline(Registry([offered]), stages, 30, around, observer=watch).run(request)
 

@@ -10,6 +10,7 @@ from sidecall import Caller, Registry, ToolCall, tool
 from sidecall.features.toolsets.toolsets import InvalidToolsets, read_toolsets
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
@@ -117,7 +118,7 @@ async def test_a_toolset_that_there_is_not_is_refused(make_client: MakeClient, f
 async def test_a_call_that_is_remembered_keeps_its_callers_toolset(file: Path) -> None:
     """So that it runs later with what its caller saw."""
     caller = read_toolsets(file).assign(Caller("support-1"))
-    record = CallRecord.of(CallRequest(ToolCall(name="read_log", args={}, id="1"), caller), "id")
+    record = CallRecord.of(CallRequest(ToolCall(name="read_log", args={}, id="1"), Sender(caller=caller)), "id")
 
     assert caller.toolset is not None
     assert CallRecord.from_json(record.to_json()).caller == caller

@@ -102,7 +102,7 @@ async def test_work_in_a_call_is_work_for_its_caller() -> None:
     pool, gate = Pool("test", 2), Gate()
 
     async def serve(caller: Caller, name: str) -> str:
-        CALL.set(SimpleNamespace(request=SimpleNamespace(caller=caller)))
+        CALL.set(SimpleNamespace(request=SimpleNamespace(sender=SimpleNamespace(caller=caller))))
         return await pool.run(gate.pass_through, name)
 
     tasks = [asyncio.create_task(serve(Caller(subject="one", tenant="a"), "a")) for _ in range(4)]

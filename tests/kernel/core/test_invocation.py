@@ -8,7 +8,8 @@ import pytest
 from sidecall import ToolContext, tool
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.deadline import Deadline
-from sidecall.kernel.core.invocation import NO_SERVICES, CallServices, new_invocation, new_invocation_id
+from sidecall.kernel.core.invocation import new_invocation, new_invocation_id
+from sidecall.kernel.core.services import NO_SERVICES, CallServices, ToolResources
 from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.calls import write_request
 
@@ -54,7 +55,7 @@ def test_a_caller_may_shorten_the_time_and_never_lengthen_it(
     wait = tool("wait", timeout=own, description="Wait.")(lambda: None)
     before = time.monotonic()
 
-    invocation = new_invocation(REQUEST.copy_with(deadline=Deadline(before + callers, callers)), wait.compiled, None)
+    invocation = new_invocation(REQUEST.copy_sent(deadline=Deadline(before + callers, callers)), wait.compiled, None)
     after = time.monotonic()
 
     assert invocation.deadline is not None
@@ -94,7 +95,7 @@ def test_a_call_knows_where_it_is() -> None:
     wait = tool("wait", description="Wait.")(lambda: None)
     store = ItemStore(MemoryItems())
 
-    on_server = new_invocation(REQUEST, wait.compiled, None, CallServices(store, {"KEY": "s3cret"}.get))
+    on_server = new_invocation(REQUEST, wait.compiled, None, CallServices(ToolResources(store, {"KEY": "s3cret"}.get)))
     nowhere = new_invocation(REQUEST, wait.compiled, None)
 
     assert on_server.tool_context.store is store
@@ -105,10 +106,12 @@ def test_a_call_knows_where_it_is() -> None:
 
 def test_what_is_injected_is_not_visible() -> None:
     """Policies and guardrails see what the model sent."""
-    wait = tool("wait", description="Wait.")(lambda: None)
-    invocation = new_invocation(REQUEST, wait.compiled, None)
-    invocation.values = {"query": "q", "token": "secret"}
-    invocation.injected = {"token": "secret"}
+
+    def look(query: str, context: ToolContext) -> str:
+        return f"{query} {context.tool_name}"
+
+    invocation = new_invocation(REQUEST, tool("look", description="Look.")(look).compiled, None)
+    invocation.values = {"query": "q", "context": invocation.tool_context}
 
     assert invocation.visible_values == {"query": "q"}
 
@@ -117,5 +120,10 @@ def test_a_request_is_not_approved_unless_somebody_says_so() -> None:
     """It comes from an anonymous program with nothing beside it."""
     request = write_request("wait")
 
-    assert request.approved is False
-    assert (request.caller.subject, request.state, request.context, request.headers) == ("anonymous", None, {}, {})
+    assert request.review.approved is False
+    assert (request.sender.caller.subject, request.state, request.context, request.sender.headers) == (
+        "anonymous",
+        None,
+        {},
+        {},
+    )

@@ -14,14 +14,15 @@ from sidecall import Caller, ToolCall, ToolMessage
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.record import CallNotRecorded, CallRecord
+from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.ports.approvals.review import Review
 
 CALL = ToolCall(name="delete", args={"order": 7}, id="call_1")
 REQUEST = CallRequest(
     CALL,
-    Caller("ada", "acme", frozenset({"write", "read"})),
+    Sender({"x-trace": "1"}, Caller("ada", "acme", frozenset({"write", "read"}))),
     {"user": {"name": "bö", "ages": [1, 2.5, None, True, 10**30]}},
     {"token": "t"},
-    {"x-trace": "1"},
 )
 
 
@@ -31,7 +32,7 @@ def _reread(request: CallRequest) -> CallRecord:
 
 def _as_sent(record: CallRecord) -> CallRequest:
     """Return the call without what only a record says of it."""
-    return record.to_request().copy_with(wants_value=False, origin=None)
+    return record.to_request().copy_sent(wants_value=False).copy_with(origin=None)
 
 
 def test_a_call_is_read_back_as_it_was() -> None:
@@ -41,15 +42,15 @@ def test_a_call_is_read_back_as_it_was() -> None:
     again = CallRecord.from_json(record.to_json())
 
     assert again == record
-    assert _as_sent(again) == REQUEST.copy_with(id="018f", is_counted=True)
+    assert _as_sent(again) == REQUEST.copy_with(id="018f")
 
 
 def test_the_deadline_of_a_call_can_be_kept() -> None:
     """On the clock that all machines share, for one that is run for its request alone."""
     deadline = Deadline(time.monotonic() + 60, 90.0)
 
-    kept = CallRecord.of(REQUEST.copy_with(deadline=deadline), "018f").keep_deadline(deadline)
-    again = CallRecord.from_json(kept.to_json()).to_request().deadline
+    kept = CallRecord.of(REQUEST.copy_sent(deadline=deadline), "018f").keep_deadline(deadline)
+    again = CallRecord.from_json(kept.to_json()).to_request().sender.deadline
 
     assert kept.due is not None
     assert kept.due[0] == pytest.approx(time.time() + 60, abs=5)
@@ -79,9 +80,14 @@ def test_nothing_alive_is_kept() -> None:
     class Gone:
         is_gone = True
 
-    request = CallRequest(CALL, approved=True, listener=lambda *_: None, presence=Gone(), deadline=Deadline(1.0, 1.0))
+    request = CallRequest(
+        CALL,
+        Sender(presence=Gone(), deadline=Deadline(1.0, 1.0)),
+        review=Review(approved=True),
+        listener=lambda *_: None,
+    )
 
-    assert _as_sent(CallRecord.of(request, "id")) == CallRequest(CALL, id="id", is_counted=True)
+    assert _as_sent(CallRecord.of(request, "id")) == CallRequest(CALL, id="id")
 
 
 def test_a_record_does_not_change_with_what_it_was_made_of() -> None:
@@ -97,8 +103,8 @@ def test_headers_are_kept_by_their_names_in_lower_case() -> None:
     """Of one that came twice the first counts, as for a tool that looks it up."""
     received = Headers(raw=[(b"x-user", b"ada"), (b"x-user", b"eve"), (b"accept", b"*/*")])
 
-    assert _reread(CallRequest(CALL, headers=received)).headers == {"x-user": "ada", "accept": "*/*"}
-    assert _reread(CallRequest(CALL, headers={"X-User": "ada"})).headers == {"x-user": "ada"}
+    assert _reread(CallRequest(CALL, Sender(received))).headers == {"x-user": "ada", "accept": "*/*"}
+    assert _reread(CallRequest(CALL, Sender({"X-User": "ada"}))).headers == {"x-user": "ada"}
 
 
 @pytest.mark.parametrize("args", ['{"order": 7}', "not JSON", "", {}])
@@ -175,7 +181,7 @@ def test_as_deep_as_json_from_outside_is_kept() -> None:
     call = CALL.model_copy(update={"args": {"x": _nested(199)}})
     request = CallRequest(call, state=_nested(200))
 
-    assert _as_sent(_reread(request)) == request.copy_with(id="id", is_counted=True)
+    assert _as_sent(_reread(request)) == request.copy_with(id="id")
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "nope"])
@@ -203,7 +209,7 @@ def test_an_answer_is_a_value_already() -> None:
 @pytest.mark.parametrize("name", ["X-User", "x-user", "X-USER"])
 def test_headers_of_a_recorded_call_are_found_in_any_case(name: str) -> None:
     """A tool that looks one up need not know whether its call had to wait for a person."""
-    headers = CallRecord.of(CallRequest(CALL, headers={"X-User": "ada"}), "1").to_request().headers
+    headers = CallRecord.of(CallRequest(CALL, Sender({"X-User": "ada"})), "1").to_request().sender.headers
 
     assert (headers[name], headers.get(name), name in headers) == ("ada", "ada", True)
     assert (headers.get("X-Other", "none"), "X-Other" in headers) == ("none", False)
@@ -212,7 +218,7 @@ def test_headers_of_a_recorded_call_are_found_in_any_case(name: str) -> None:
 @pytest.mark.parametrize("name", ["Authorization", "Cookie", "proxy-authorization"])
 def test_what_proves_who_somebody_is_is_not_kept(name: str) -> None:
     """It must not lie about longer than its request."""
-    record = CallRecord.of(CallRequest(CALL, headers={name: "secret", "X-User": "ada"}), "1")
+    record = CallRecord.of(CallRequest(CALL, Sender({name: "secret", "X-User": "ada"})), "1")
 
     assert record.headers == {"x-user": "ada"}
 
@@ -220,12 +226,12 @@ def test_what_proves_who_somebody_is_is_not_kept(name: str) -> None:
 def test_a_call_is_known_as_what_its_sender_says() -> None:
     """In place of its id, also once it is read back; a record of a call of which nothing is said is as it was."""
     records = [
-        CallRecord.of(REQUEST.copy_with(call=replace_id(call_id), known_as=known_as), "018f")
+        CallRecord.of(REQUEST.copy_with(call=replace_id(call_id), review=Review(known_as=known_as)), "018f")
         for call_id, known_as in (("call_1", "call_9"), ("call_2", "call_9"), ("call_1", None))
     ]
     again = [CallRecord.from_json(record.to_json()) for record in records]
 
-    assert [record.to_request().known_as for record in again] == ["call_9", "call_9", None]
+    assert [record.to_request().review.known_as for record in again] == ["call_9", "call_9", None]
     assert "known_as" not in json.loads(records[2].to_json())
 
 

@@ -7,11 +7,12 @@ from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.record import CallRecord
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.sqlite.database import SqliteDatabase
 
 CALL = ToolCall(name="pay", args={"text": "ü"}, id="call_1")
-REQUEST = CallRequest(CALL, context={"user": 7}, headers={"Host": "localhost"})
+REQUEST = CallRequest(CALL, Sender({"Host": "localhost"}), context={"user": 7})
 
 
 def test_one_equals_that_of_the_validator() -> None:

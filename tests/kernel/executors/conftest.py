@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sidecall import Registry, ToolCall, ToolMessage
-from sidecall.kernel.core.invocation import CallRequest, CallServices
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import Stages, kernel_stages
+from tests.kit.calls import request_call
 
 Answer = Callable[..., Awaitable[ToolMessage]]
 
@@ -22,8 +23,8 @@ def answering(executor: Executor, stages: Stages | None = None) -> Answer:
         tool: CompiledTool | Compilable, args: Any = None, secrets: Any = None, store: Any = None, **beside: Any
     ) -> ToolMessage:
         registry = Registry([tool])
-        pipeline = Pipeline(registry, stages or own, services=CallServices(store, (secrets or {}).get))
+        pipeline = Pipeline(registry, stages or own, services=CallServices(ToolResources(store, (secrets or {}).get)))
         call = ToolCall(name=registry.names[0], args=args or {}, id="call_1")
-        return await pipeline.run(CallRequest(call, **beside))
+        return await pipeline.run(request_call(call, **beside))
 
     return answer

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sidecall import tool
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from tests.kit.calls import write_request

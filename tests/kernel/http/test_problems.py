@@ -24,7 +24,7 @@ from sidecall.kernel.http.problems import install
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.rest.app import build_api
-from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.listings import ToolListings
 from tests.kit.clients import MakeClient
 
 JSON = {"Content-Type": "application/json"}
@@ -81,9 +81,8 @@ async def crashing() -> AsyncIterator[httpx.AsyncClient]:
         approvals=MemoryApprovals(),
         rules=ledger.rules,
         contents=MemoryContents(),
-        listings=Listings(registry),
-        bounds=Bounds(1024, 100),
-        max_batch=2,
+        listings=ToolListings(registry),
+        bounds=Bounds(1024, 100, 2),
         jobs=Jobs(ledger, pipeline, registry.get),
         operation=Operation(Minutes(Metrics(), admission), admission, ledger),
     )

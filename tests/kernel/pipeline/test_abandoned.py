@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, ToolMessage, tool
-from sidecall.kernel.core.invocation import CallServices
 from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import Executor, InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits

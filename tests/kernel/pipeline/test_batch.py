@@ -220,7 +220,7 @@ async def test_many_batches_let_a_single_call_go_between_and_callers_take_turns(
         return ToolMessage("done", tool_call_id=request.call.id)
 
     async def send(name: str, caller: Caller, calls: int) -> None:
-        requests = [_request("shout", name).copy_with(caller=caller) for _ in range(calls)]
+        requests = [_request("shout", name).copy_sent(caller=caller) for _ in range(calls)]
         await run_batch(run, Registry().get, requests, keep, portions)
 
     async def call() -> None:

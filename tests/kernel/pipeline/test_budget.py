@@ -104,7 +104,7 @@ async def test_what_is_kept_belongs_to_the_caller() -> None:
     """Whom a ledger keeps beside it."""
     kept = Kept()
     invocation = _invocation("a" * 1000)
-    invocation.request = invocation.request.copy_with(caller=Caller("ada", "acme"))
+    invocation.request = invocation.request.copy_sent(caller=Caller("ada", "acme"))
 
     await keep_to(Budget(200, kept), invocation)
 

@@ -25,14 +25,14 @@ def is_special(offered: CompiledTool) -> bool:
 
 async def answer(invocation: Invocation) -> None:
     """Answer with what the call went through."""
-    invocation.message = ToolMessage(content=",".join(invocation.repaired))
+    invocation.message = ToolMessage(content=",".join(invocation.remarks.repaired))
 
 
 def noting(name: str) -> Any:
     """Make a step that leaves its name."""
 
     async def note(invocation: Invocation) -> None:
-        invocation.repaired.append(name)
+        invocation.remarks.repaired.append(name)
 
     return note
 

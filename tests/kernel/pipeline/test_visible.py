@@ -8,6 +8,7 @@ import pytest
 
 from sidecall import Caller, Registry, StructuredTool, ToolCall, tool
 from sidecall.kernel.core.invocation import CallRequest
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.pipeline.hooks import is_visible, visible
 from tests.kit.clients import MakeClient
 from tests.kit.pipelines import make_pipeline
@@ -113,7 +114,7 @@ async def test_a_hidden_tool_is_unknown_to_a_call() -> None:
     call = ToolCall(name="search_all", args={}, id="call_1")
 
     hidden = await pipeline.run(CallRequest(call))
-    shown = await pipeline.run(CallRequest(call, caller=ADA))
+    shown = await pipeline.run(CallRequest(call, Sender(caller=ADA)))
 
     assert hidden.content == "Error: search_all is not a valid tool, try one of [search]. Did you mean search?"
     assert hidden.response_metadata["error"]["kind"] == "unknown_tool"

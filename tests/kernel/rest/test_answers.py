@@ -142,6 +142,6 @@ async def test_a_request_has_what_came_beside_its_call() -> None:
     request = make_request(read_other_call(_body(state=1, context={"k": 2}), NO_TOOLS), context)
 
     assert (request.call.name, request.call.args, request.call.id) == ("look", {"text": "ü"}, "call_1")
-    assert (request.state, request.context, request.headers) == (1, {"k": 2}, {"x-tenant": "acme"})
-    assert (request.caller, request.presence, request.deadline) == (caller, presence, (12.5, 1.0))
-    assert (request.approved, request.listener) == (False, None)
+    assert (request.state, request.context, request.sender.headers) == (1, {"k": 2}, {"x-tenant": "acme"})
+    assert (request.sender.caller, request.sender.presence, request.sender.deadline) == (caller, presence, (12.5, 1.0))
+    assert (request.review.approved, request.listener) == (False, None)

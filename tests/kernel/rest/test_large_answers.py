@@ -127,7 +127,7 @@ async def test_nothing_counts_once_it_is_answered(path: str, headers: dict[str, 
     peer = Peer([body])
 
     await app(scope_of("POST", path, sized(body, *headers.items())), peer.receive, peer.send)
-    results = app.state.parts.results
+    results = app.state.parts.pipeline.results
 
     assert len(peer.content) > 500_000
     assert (results.used, results.shares, results.large) == (0, {}, {"attach": 500_018})

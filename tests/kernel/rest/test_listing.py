@@ -103,7 +103,7 @@ def test_a_query_that_is_remembered_already_takes_no_other_place(registry: Regis
 async def test_made_up_queries_keep_no_real_one_from_being_remembered(registry: Registry) -> None:
     """It is answered by the short way from its second time on, as if nobody had asked for anything else."""
     app = create_app(Settings(), registry)
-    listings = app.state.parts.listings
+    listings = app.state.parts.listings.pages
 
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://sidecall") as client:
         [await client.get(f"/tools?x={number}") for number in range(80)]

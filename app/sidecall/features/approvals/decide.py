@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
+from msgspec import structs
 from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
@@ -28,6 +30,7 @@ from sidecall.kernel.core.native_items import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
 from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.gate import Ticket
@@ -73,6 +76,13 @@ _DECIDED: Mapping[str, AuditAction] = {"approve": "approved", "reject": "rejecte
 _NONE = DecisionTerms()
 
 
+class DecidedCall(NamedTuple):
+    """A call after a decision, and the tool that was compared with the one asked about; None where it is gone."""
+
+    approval: Approval
+    tool: CompiledTool | None
+
+
 async def decide(
     pipeline: Pipeline,
     approvals: Approvals,
@@ -80,7 +90,7 @@ async def decide(
     decision: Decision,
     by: Caller,
     terms: DecisionTerms = _NONE,
-) -> Approval:
+) -> DecidedCall:
     """Run an approved call from the top of the pipeline, or answer a rejected one with the person's reason.
 
     A tool that asked in the middle of its work, or wanted to make the rejected call itself, runs again and learns of
@@ -103,29 +113,35 @@ async def decide(
     call = record.require_asked(decision.question)
     # If the tool asks something else before this is noted, that question is still undecided.
     decision = decision.model_copy(update={"question": record.approval.question})
-    require_same(find_tool(pipeline, record), record, decision)
+    tool = find_tool(pipeline, record)
+    require_same(tool, record, decision)
     _refuse_unfit(record, decision)
     keeping = _NewDecision(terms, _make_rule(pipeline, record, decision, by.subject), record, decision, by)
     if decision.decision == "reject" and not record.tells_tool:
         rejected = await approvals.decide(approval_id, decision, by.subject)
         async with reopening(approvals, approval_id):
             await keeping.keep()
-        return await answer_rejected(pipeline, approvals, rejected.approval, call)
-    rejection = CallRejected(decision.reason).message if decision.decision == "reject" else None
-    sent = call.to_request().copy_with(
+        return DecidedCall(await answer_rejected(pipeline, approvals, rejected.approval, call), tool)
+    request = await _edit(pipeline, _make_request(call, record, decision, terms), decision)
+    decided = await approvals.decide(approval_id, decision, by.subject)
+    request.review = structs.replace(request.review, decision=describe_decision(decided.approval))
+    async with reopening(approvals, approval_id):
+        entered = await _enter(pipeline, request, tool, keeping)
+    return DecidedCall(await finish(pipeline, approvals, request, entered, call), tool)
+
+
+def _make_request(call: CallRecord, record: ApprovalRecord, decision: Decision, terms: DecisionTerms) -> CallRequest:
+    request = call.to_request()
+    request.sender = structs.replace(request.sender, deadline=terms.deadline)
+    request.review = structs.replace(
+        request.review,
+        approval_id=record.approval.id,
         approved=True,
-        rejection=rejection,
-        resumes=approval_id,
-        deadline=terms.deadline,
-        resumed=record.state,
+        rejection=CallRejected(decision.reason).message if decision.decision == "reject" else None,
+        state=record.state,
         reply=decision.reason,
     )
-    request = await _edit(pipeline, sent, decision)
-    decided = await approvals.decide(approval_id, decision, by.subject)
-    request.decided = describe_decision(decided.approval)
-    async with reopening(approvals, approval_id):
-        entered = await _enter(pipeline, request, keeping)
-    return await finish(pipeline, approvals, request, entered, call)
+    return request
 
 
 async def note_end(
@@ -134,7 +150,7 @@ async def note_end(
     """Notify watchers of a call that ends with this answer without a run."""
     if not call.lost:
         ran = put_decided_args(call, approval)
-        request = ran.to_request().copy_with(resumes=approval.id, decided=describe_decision(approval))
+        request = ran.to_request().copy_reviewed(approval_id=approval.id, decision=describe_decision(approval))
         await pipeline.note_end(request, message, kind)
 
 
@@ -176,12 +192,12 @@ async def reopening(approvals: Approvals, approval_id: str) -> AsyncIterator[Non
         raise
 
 
-async def _enter(pipeline: Pipeline, request: CallRequest, keeping: _NewDecision) -> Ticket | ToolMessage:
-    """Admit the call, and store a decision for later calls."""
-    entered = await pipeline.gate.enter(request)
+async def _enter(
+    pipeline: Pipeline, request: CallRequest, tool: CompiledTool | None, keeping: _NewDecision
+) -> Ticket | ToolMessage:
+    """Admit the call to the tool that was decided about, and store a decision for later calls."""
+    entered = await pipeline.gate.enter(request, tool)
     try:
-        if isinstance(entered, Ticket):  # It may have been reloaded since.
-            require_same(entered.plan.tool, keeping.record, keeping.decision)
         await keeping.keep()
     except BaseException:
         if isinstance(entered, Ticket):
@@ -268,17 +284,18 @@ async def finish(
     Raises:
         CallRefused: The executor refused the call; it goes on waiting.
     """
-    assert request.resumes is not None
+    approval_id = request.review.approval_id
+    assert approval_id is not None
     try:
         ended = await _run(pipeline, request, entered)
     except CallRefused:  # The tool has not begun, so another decision may follow.
-        await approvals.reopen(request.resumes)
+        await approvals.reopen(approval_id)
         raise
     except BaseException:
         interrupted = CallUnanswered("execution_error", "Error: the call was interrupted; it may have had effects.")
-        await keep_answer(approvals, request.resumes, refuse(interrupted, request.call), call)
+        await keep_answer(approvals, approval_id, refuse(interrupted, request.call), call)
         raise
-    return await keep_answer(approvals, request.resumes, ended, call) if isinstance(ended, ToolMessage) else ended
+    return await keep_answer(approvals, approval_id, ended, call) if isinstance(ended, ToolMessage) else ended
 
 
 async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolMessage) -> ToolMessage | Approval:
@@ -289,7 +306,7 @@ async def _run(pipeline: Pipeline, request: CallRequest, entered: Ticket | ToolM
     except CallRefused:
         raise
     except ApprovalRequired as error:
-        return error.approval if error.approval.id == request.resumes else answer_for(request, error)
+        return error.approval if error.approval.id == request.review.approval_id else answer_for(request, error)
     except RequestError as error:
         return answer_for(request, error)
 

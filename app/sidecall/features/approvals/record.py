@@ -23,7 +23,8 @@ from sidecall.kernel.ports.approvals.approval import (
     AskedTool,
     Preview,
 )
-from sidecall.kernel.ports.approvals.rules import Decided, DecisionName
+from sidecall.kernel.ports.approvals.review import Decided
+from sidecall.kernel.ports.approvals.rules import DecisionName
 from sidecall.kernel.ports.workspaces import HEADER, name_conversation
 
 # Decisions by which a call does not run.

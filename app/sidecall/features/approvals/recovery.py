@@ -121,13 +121,19 @@ def _has_only_to_be_refused(record: ApprovalRecord) -> bool:
 def _make_request(record: ApprovalRecord, call: CallRecord) -> CallRequest:
     approval = record.approval
     if approval.sign_in is not None:
-        return call.to_request().copy_with(resumes=approval.id)
-    request, decided = put_decided_args(call, approval).to_request(), describe_decision(approval)
-    request = request.copy_with(resumes=approval.id)
-    request = request.copy_with(approved=True, resumed=record.state, reply=approval.reason, decided=decided)
-    if approval.status in REFUSED:
-        request = request.copy_with(rejection=CallRejected(approval.reason).message)
-    return request
+        return call.to_request().copy_reviewed(approval_id=approval.id)
+    return (
+        put_decided_args(call, approval)
+        .to_request()
+        .copy_reviewed(
+            approval_id=approval.id,
+            approved=True,
+            decision=describe_decision(approval),
+            rejection=CallRejected(approval.reason).message if approval.status in REFUSED else None,
+            state=record.state,
+            reply=approval.reason,
+        )
+    )
 
 
 async def _audit(record: ApprovalRecord, auditor: Auditor | None) -> None:
@@ -150,5 +156,5 @@ async def note_expired(pipeline: Pipeline, record: ApprovalRecord) -> None:
     if call is None or call.lost:
         return
     message = refuse(CallExpired(EXPIRED_MIDWAY), call.tool_call).model_copy(update={"id": call.id})
-    request = call.to_request().copy_with(resumes=record.approval.id, decided=describe_beginning(record))
+    request = call.to_request().copy_reviewed(approval_id=record.approval.id, decision=describe_beginning(record))
     await pipeline.note_end(request, message, "expired")

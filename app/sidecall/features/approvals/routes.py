@@ -14,6 +14,7 @@ from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
 from sidecall.kernel.core.scopes import DECIDE
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import read_json
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import (
@@ -35,7 +36,6 @@ from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
 from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
 from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import write_answer
 from sidecall.kernel.rest.wire import Answer
 
@@ -186,7 +186,7 @@ async def get_approval(
     record = await parts.approvals.get(approval_id, caller.tenant, with_expired=True)
     if not (is_own(record, caller) or caller.may(DECIDE)):
         raise UnknownApproval
-    return _show(record.approval, format, _show_tool(parts, record.approval, record))
+    return _show(record.approval, format, _show_tool(find_tool(parts.pipeline, record), record.approval, record))
 
 
 @router.post(
@@ -226,7 +226,7 @@ async def decide_approval(
     takes `approvals:decide_own`.
     """
     decision = _read_decision(await read_json(request, parts.bounds))
-    approval = await decide(
+    approval, tool = await decide(
         parts.pipeline,
         parts.approvals,
         approval_id,
@@ -235,7 +235,8 @@ async def decide_approval(
         DecisionTerms(deadline, parts.rules, parts.auditor),
     )
     await parts.jobs.end_awaiting(approval)
-    return _show(approval, format, _show_tool(parts, approval))
+    is_asked = tool is not None and tool.name == approval.tool_call.name  # Else it is asked about inside of it.
+    return _show(approval, format, _show_tool(tool if is_asked else None, approval))
 
 
 def _read_decision(body: Any) -> Decision:
@@ -250,9 +251,8 @@ def _read_decision(body: Any) -> Decision:
 _EXAMPLE = {"decision": "reject", "reason": "Ask for the order number first."}
 
 
-def _show_tool(parts: Parts, approval: Approval, record: ApprovalRecord | None = None) -> dict[str, Any]:
+def _show_tool(tool: CompiledTool | None, approval: Approval, record: ApprovalRecord | None = None) -> dict[str, Any]:
     is_inside = record is not None and record.is_inside
-    tool = parts.pipeline.find(approval.tool_call.name) if record is None else find_tool(parts.pipeline, record)
     state, description, schema = compare(tool, approval.tool_hash), None, None
     if record is not None and record.tool is not None and state != "same":
         function = read_function(record.tool.definition)

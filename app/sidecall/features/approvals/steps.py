@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
 from pydantic_core import to_jsonable_python
 
 from sidecall.features.approvals.record import ApprovalRecord, describe_decision
@@ -29,7 +30,8 @@ from sidecall.kernel.ports.approvals.approval import (
     Preview,
 )
 from sidecall.kernel.ports.approvals.questions import asks_inside
-from sidecall.kernel.ports.approvals.rules import ApprovedByRule, Decided
+from sidecall.kernel.ports.approvals.review import Decided
+from sidecall.kernel.ports.approvals.rules import ApprovedByRule
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 
 
@@ -77,7 +79,8 @@ class FindPrevious:
             AnsweredBefore: It has its answer.
             StoreUnavailable: The approval of the call cannot be looked up.
         """
-        if invocation.request.approved or invocation.request.resumes is not None:
+        review = invocation.request.review
+        if review.approved or review.approval_id is not None:
             return
         try:
             known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id, get_origin(invocation)))
@@ -92,9 +95,9 @@ class FindPrevious:
 
     async def _look_again(self, invocation: Invocation, known: ApprovalRecord) -> None:
         """Continue a call whose sign-in is done but was not delivered because a server stopped."""
-        tokens, sign_in = invocation.services.user_tokens, known.approval.sign_in
+        tokens, sign_in = invocation.services.resources.user_tokens, known.approval.sign_in
         if tokens is not None and sign_in is not None and known.approval.status == "pending":
-            await tokens.look_again(invocation.request.caller, sign_in.provider)
+            await tokens.look_again(invocation.request.sender.caller, sign_in.provider)
 
 
 def replay_answer(invocation: Invocation) -> None:
@@ -102,7 +105,9 @@ def replay_answer(invocation: Invocation) -> None:
     if isinstance(invocation.error, AlreadyAnswered):
         approval = invocation.error.approval
         decided = describe_decision(approval)
-        invocation.request.decided = None if decided is None else replace(decided, approval_id=approval.id)
+        decision = None if decided is None else replace(decided, approval_id=approval.id)
+        request = invocation.request
+        request.review = structs.replace(request.review, decision=decision)
         invocation.message = copy_message(invocation.error.answer)
 
 
@@ -121,14 +126,15 @@ class Rules:
         """
         if self._rules is None:
             return
-        caller, tool = invocation.request.caller, invocation.tool
+        request, tool = invocation.request, invocation.tool
+        caller = request.sender.caller
         rule = await self._rules.find(caller, tool.name, hash_definition(tool))
         if rule is None:
             return
-        invocation.request.decided = Decided.by_rule(rule)
+        request.review = structs.replace(request.review, decision=Decided.by_rule(rule))
         if rule.decision == "approve":
             raise ApprovedByRule(rule)
-        invocation.request = invocation.request.copy_with(rule=rule)
+        invocation.request = request.copy_reviewed(rule=rule)
         raise CallRejected(rule.reason)
 
 
@@ -149,7 +155,7 @@ class Approve:
             AnsweredBefore: The same call was decided while this one was on its way.
             TooManyApprovals: Too many calls wait already.
         """
-        if not invocation.request.approved and await is_required(invocation):
+        if not invocation.request.review.approved and await is_required(invocation):
             preview = await make_preview(invocation)
             if wants_acknowledgement(invocation.call):  # Each time.
                 preview = _show_checks(invocation.call, preview)
@@ -186,7 +192,7 @@ class ApproveInside:
             return self._ask(invocation, wanted.tool_call)
         if not isinstance(wanted, ApprovalRequired) or not wanted.is_new:
             return None
-        if invocation.request.approved and wanted.state is None:
+        if invocation.request.review.approved and wanted.state is None:
             wanted.add_note("The call was approved already; a tool that sees `context.approved` has to go on.")
             return None
         return self._ask_about(invocation, wanted)
@@ -219,7 +225,7 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
         TooManyApprovals: Too many calls wait already.
     """
     preview = replace(preview, tool=describe_tool(invocation.tool))
-    waited = invocation.request.resumes
+    waited = invocation.request.review.approval_id
     if waited is not None:
         return await approvals.reopen(waited, preview)
     call = CallRecord.of(invocation.request, invocation.id, get_origin(invocation))
@@ -228,7 +234,7 @@ async def ask_person(approvals: Approvals, invocation: Invocation, preview: Prev
 
 async def _ask_whole(invocation: Invocation, asking: Coroutine[Any, Any, ApprovalRecord]) -> ApprovalRecord:
     """Store the question even if the call is cancelled meanwhile, so that the cancellation can withdraw it."""
-    if not invocation.request.is_remembered:
+    if invocation.request.job is None:
         return await asking
     task, is_cancelled = asyncio.ensure_future(asking), False
     while not task.done():

@@ -60,7 +60,7 @@ class KeptAnswer:
         body = self.body
         said = await RESULTS.run(from_json, body) if len(body) > _LARGE else from_json(body)
         content, artifact, additional, status, notes, *value = said
-        invocation.notes = notes
+        invocation.remarks.notes = notes
         fields = {"content": content, "artifact": artifact, "additional_kwargs": additional, "status": status}
         invocation.message = make_message(invocation, told, fields)
         keep_value(invocation.message, value[0] if value else ABSENT)
@@ -156,14 +156,14 @@ class Flight:
 
     def _prepare(self, invocation: Invocation, timeout: float | None) -> Invocation:
         """Copy from an invocation what the tool needs, without parts that end with the first call."""
-        request = invocation.request.copy_with(listener=self._publish, presence=None, deadline=None, holder=None)
+        request = invocation.request.copy_sent(presence=None, deadline=None, holder=None)
+        request.listener = self._publish
         seconds = invocation.tool.options.timeout or timeout
         deadline = None if seconds is None else invocation.started + seconds
         alone = Invocation(
             new_invocation_id(), request, invocation.tool, invocation.started, deadline, invocation.services
         )
-        alone.args, alone.injected, alone.values = invocation.args, invocation.injected, invocation.values
-        alone.own_secrets, alone.mask = invocation.own_secrets, invocation.mask
+        alone.args, alone.values, alone.secrets = invocation.args, invocation.values, invocation.secrets
         alone.cost = open_cost(invocation)  # The call that began the run pays for it.
         return alone
 
@@ -175,7 +175,7 @@ class Flight:
             # A command's result names the call that it answers.
             if changes_state(message):
                 return FlightResult(None, message)
-            answer = await KeptAnswer.of(message, invocation.notes, invocation.attempts)
+            answer = await KeptAnswer.of(message, invocation.remarks.notes, invocation.attempts)
             if answer.is_success:
                 self._keep(answer)
             return FlightResult(answer, message)
@@ -210,7 +210,7 @@ class Flight:
         self._waiting += 1
         try:
             # The tool's own deadline ends the run itself.
-            patience = None if invocation.request.deadline is None else seconds_left(invocation)
+            patience = None if invocation.request.sender.deadline is None else seconds_left(invocation)
             await asyncio.wait((self._task,), timeout=patience)
         finally:
             self._waiting -= 1

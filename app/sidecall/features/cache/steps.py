@@ -138,14 +138,14 @@ class RunCached:
         """
         cache = invocation.tool.options.cache
         assert cache is not None
-        freshness = read_freshness(invocation.request.headers)
+        freshness = read_freshness(invocation.request.sender.headers)
         key = await self._find_key(invocation, cache) if freshness.may_keep and not _is_special(invocation) else None
         if key is None:
             await _prepare(invocation)
             await self._run(invocation)
             return _note(invocation, {"status": "miss"})
         while freshness.wants_run or not await self._reuse(invocation, key, freshness):
-            if invocation.before_run is None:
+            if invocation.cost is None or invocation.cost.reserve is None:
                 landed = await self._begin(invocation, key).wait(invocation)
                 return await self._answer(invocation, landed, is_first=True)
             await self._prepare_one(invocation, key)
@@ -217,12 +217,12 @@ class RunCached:
     async def _find_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
         """Make the key of a call; that of one with large arguments in a thread."""
         if is_long(invocation.args):
-            return await ARGUMENTS.run_for(key_of(invocation.request.caller), self._make_key, invocation, cache)
+            return await ARGUMENTS.run_for(key_of(invocation.request.sender.caller), self._make_key, invocation, cache)
         return self._make_key(invocation, cache)
 
     def _make_key(self, invocation: Invocation, cache: Cache) -> bytes | None:
         """Make the key of a call from all inputs of its tool; None where they cannot be written."""
-        tool, caller = invocation.tool, invocation.request.caller
+        tool, caller = invocation.tool, invocation.request.sender.caller
         whose = (caller.tenant, caller.subject) if cache.per_caller else (caller.tenant,)
         try:
             return hashlib.sha256(write_exactly((tool.name, whose, invocation.values))).digest()
@@ -235,14 +235,16 @@ class RunCached:
 
 def _is_special(invocation: Invocation) -> bool:
     """Return whether a person has had a say, which belongs to this call alone."""
-    return invocation.request.approved or invocation.request.rejection is not None
+    review = invocation.request.review
+    return review.approved or review.rejection is not None
 
 
 async def _prepare(invocation: Invocation) -> None:
-    step, invocation.before_run = invocation.before_run, None
-    waits = None if step is None else step(invocation)
-    if waits is not None:
-        await waits
+    """Have budgets reserve what the run may cost."""
+    cost = invocation.cost
+    if cost is not None and cost.reserve is not None:
+        reserve, cost.reserve = cost.reserve, None
+        await reserve(invocation)
 
 
 def _note(invocation: Invocation, told: Mapping[str, Any]) -> None:

@@ -46,12 +46,12 @@ def _list_here(pipeline: Pipeline, asked: Mapping[str, str]) -> list[CallEntry]:
     """List the calls of a tenant that run in this process; one of them if an id is asked for."""
     call_id = asked.get("id")
     found = pipeline.in_flight.list() if call_id is None else [pipeline.in_flight.get(call_id)]
-    return [_describe(it) for it in found if it is not None and it.request.caller.tenant == asked["tenant"]]
+    return [_describe(it) for it in found if it is not None and it.request.sender.caller.tenant == asked["tenant"]]
 
 
 def _describe(invocation: Invocation) -> CallEntry:
     """Describe a running call; its arguments are not, since secrets in them are looked for at its end."""
-    caller, tool = invocation.request.caller, invocation.tool
+    caller, tool = invocation.request.sender.caller, invocation.tool
     age = time.monotonic() - invocation.started
     began = datetime.now(UTC) - timedelta(seconds=age)
     return CallEntry(

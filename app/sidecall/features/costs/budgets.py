@@ -52,10 +52,10 @@ class Budget:
 
         All callers without a name count as one; so do all of a caller's calls without a conversation.
         """
-        caller = request.caller
+        caller = request.sender.caller
         parts = [self.owner, self.unit, caller.tenant, caller.subject]
         if self.owner == "conversation":
-            parts.append(name_conversation(request.headers, request.context) or "")
+            parts.append(name_conversation(request.sender.headers, request.context) or "")
         return "\n".join(parts)
 
 

@@ -18,7 +18,7 @@ from sidecall.features.costs.budgets import Budget, BudgetAction, Window
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, write_amount
-from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.dry_run import make_preview
@@ -225,14 +225,14 @@ class TakeBudget:
         if options.cost is None and not self._adding.adds(invocation.tool):
             return
         if options.cache is not None:  # An answer that is kept costs nothing, so the tool has to be about to run.
-            invocation.before_run = self._take
+            open_cost(invocation).reserve = self._take
             return
         await self._take(invocation)
 
     async def _take(self, invocation: Invocation) -> None:
-        request, price = invocation.request, to_billionths(read_amount(invocation.tool.options.cost or 0))
+        review, price = invocation.request.review, to_billionths(read_amount(invocation.tool.options.cost or 0))
         # A rule for all calls of a tool says nothing about a budget.
-        is_allowed = request.approved and request.rule is None
+        is_allowed = review.approved and review.rule is None
         taken: list[Reservation] = []
         try:
             for budget, purse in _list_purses(self._budgets, self._log, invocation):
@@ -245,7 +245,7 @@ class TakeBudget:
             if isinstance(error, BudgetSpent) and self._action == "approve":
                 await self._ask(invocation, error)
             raise
-        invocation.reservations = taken
+        open_cost(invocation).reservations = taken
 
     async def _reserve(self, wanted: Reservation, most: int | None, taken: list[Reservation]) -> int | None:
         """Take an amount and note it, also if the call is cancelled; return what is spent if nothing is left."""
@@ -278,8 +278,10 @@ class SettleBudget:
 
     def __call__(self, invocation: Invocation) -> Awaitable[None] | None:
         """Add the difference to what the call has taken; return None at once if there is none."""
-        taken, invocation.reservations = invocation.reservations, ()
         cost, spent = invocation.cost, 0
+        taken: Sequence[Reservation] = ()
+        if cost is not None:
+            taken, cost.reservations = cost.reservations, ()
         if not taken:
             taken = [Reservation(purse, 0) for _, purse in _list_purses(self._budgets, self._log, invocation)]
         if cost is not None and not cost.is_counted and not isinstance(invocation.error, CallRefused):

@@ -87,7 +87,7 @@ class SignInWaits:
     async def _resume_one(self, approval_id: str, by: str, _provider: str) -> Approval:
         record = await self._approvals.get(approval_id)
         call = record.require_pending()
-        request = call.to_request().copy_with(resumes=approval_id)
+        request = call.to_request().copy_reviewed(approval_id=approval_id)
         await self._approvals.decide(approval_id, Decision(decision="approve"), by)
         async with reopening(self._approvals, approval_id):
             entered = await self._pipeline.gate.enter(request)

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from sidecall.features.approvals.steps import ask_person, takes_user_tokens
 from sidecall.features.approvals.stores import Approvals
 from sidecall.kernel.concurrency.backpressure import Pause
@@ -27,7 +29,7 @@ def takes_secrets(tool: CompiledTool) -> bool:
 
 def hide_in_events(invocation: Invocation) -> None:
     """Mask the call's secrets in the events that listeners get."""
-    mask, listener = invocation.mask, invocation.request.listener
+    mask, listener = invocation.secrets.mask, invocation.request.listener
     if mask is None or listener is None:
         return
     heard = MaskedListener(mask, listener)
@@ -37,7 +39,7 @@ def hide_in_events(invocation: Invocation) -> None:
 
 def hide_in_answer(invocation: Invocation) -> None:
     """Mask the call's secrets in its answer, or in its error."""
-    mask, message = invocation.mask, invocation.message
+    mask, message = invocation.secrets.mask, invocation.message
     if mask is None:
         return
     if message is not None:
@@ -82,12 +84,12 @@ def look_up_tokens(invocation: Invocation) -> Awaitable[None] | None:
         ToolExecutionError: From `await`: one of them is unavailable.
         StoreUnavailable: From `await`: the store is unavailable.
     """
-    tokens = invocation.services.user_tokens
+    tokens = invocation.services.resources.user_tokens
     return None if tokens is None else _require_token(invocation, tokens)
 
 
 async def _require_token(invocation: Invocation, tokens: UserTokens) -> None:
-    caller, found = invocation.request.caller, {}
+    caller, found = invocation.request.sender.caller, {}
     try:
         for provider in _list_providers(invocation):
             token = await tokens.find(caller, provider)
@@ -95,7 +97,7 @@ async def _require_token(invocation: Invocation, tokens: UserTokens) -> None:
                 found[provider] = token
     except TokenUnavailable as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    invocation.user_tokens = found
+    invocation.secrets = replace(invocation.secrets, tokens=found)
 
 
 def _list_injections(invocation: Invocation) -> list[Injection]:
@@ -130,7 +132,7 @@ class RequireSignIn:
 def find_missing_provider(invocation: Invocation) -> str | None:
     """Return the first provider whose required token is missing; None where there is none."""
     for injection in _list_injections(invocation):
-        if injection.required and injection.field not in invocation.user_tokens:
+        if injection.required and injection.field not in invocation.secrets.tokens:
             return injection.field or ""
     return None
 
@@ -151,31 +153,31 @@ class RenewSignIn:
         if not isinstance(refused, UserTokenRefused):
             return None
         providers = [it for it in _list_providers(invocation) if refused.provider in (None, it)]
-        request = invocation.request
-        if not providers or (request.resumes is not None and not request.approved):
+        review = invocation.request.review
+        if not providers or (review.approval_id is not None and not review.approved):
             return None
         return self._ask(invocation, providers)
 
     async def _ask(self, invocation: Invocation, providers: list[str]) -> None:
-        tokens, caller = invocation.services.user_tokens, invocation.request.caller
+        tokens, caller = invocation.services.resources.user_tokens, invocation.request.sender.caller
         for provider in providers:
-            if tokens is not None and provider in invocation.user_tokens:
-                await tokens.drop(caller, provider, invocation.user_tokens[provider])
+            if tokens is not None and provider in invocation.secrets.tokens:
+                await tokens.drop(caller, provider, invocation.secrets.tokens[provider])
         await _ask(self._approvals, invocation, providers[0])
 
 
 async def _ask(approvals: Approvals, invocation: Invocation, provider: str) -> None:
-    tokens = invocation.services.user_tokens
+    tokens = invocation.services.resources.user_tokens
     if tokens is None:
         lack = f"This server has no sign-in, so it has no token of {provider}."
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, lack)
     try:
-        sign_in = tokens.invite(invocation.request.caller, provider)
+        sign_in = tokens.invite(invocation.request.sender.caller, provider)
     except TokenUnavailable as error:
         raise refuse_unconfigured(invocation.tool.name, invocation.call.id, error.message) from error
     waiting = await ask_person(approvals, invocation, Preview(sign_in=sign_in))
     # They may have signed in before this call was stored as waiting.
-    await tokens.look_again(invocation.request.caller, provider)
+    await tokens.look_again(invocation.request.sender.caller, provider)
     raise waiting.as_error() from None
 
 
@@ -191,16 +193,17 @@ def look_up_secrets(invocation: Invocation) -> Awaitable[None] | None:
         SecretLost: From `await`: one of them cannot be decrypted.
         StoreUnavailable: From `await`: the store is unavailable.
     """
-    places = invocation.services.own_secrets
+    places = invocation.services.resources.own_secrets
     return None if places is None else _find_secrets(invocation, places)
 
 
 async def _find_secrets(invocation: Invocation, places: OwnSecrets) -> None:
     names = _list_names(invocation.tool)
     try:
-        invocation.own_secrets = await places.find(invocation.request.caller, names)
+        own = await places.find(invocation.request.sender.caller, names)
     except SecretUnreadable as error:
         raise SecretLost(invocation.tool.name, error.name) from error
+    invocation.secrets = replace(invocation.secrets, own=own)
 
 
 def _list_names(tool: CompiledTool) -> list[str]:

@@ -12,7 +12,8 @@ from sidecall.features.jobs.errors import OutcomeUnknown
 from sidecall.features.processes.child import log
 from sidecall.features.processes.executor import make_listener
 from sidecall.kernel.core.errors import ToolFailure
-from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.invocation import Invocation
+from sidecall.kernel.core.services import Release
 
 # Seconds between two signs of life of a running call, and how many may be missing. They are counted rather than timed:
 # while this process stands still, no worker is late.

@@ -16,8 +16,9 @@ from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.sandbox.feature import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.errors import DiscoveryError
-from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.origin import CALL
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
 from sidecall.kernel.pipeline.arguments import validate
@@ -118,7 +119,8 @@ class ToolRun:
         left = request["deadline"]
         own = {**request, "deadline": None if left is None else time.monotonic() + left}
         made = open_call(own, tool, running, running.listen, running.add_cost)
-        made.services = replace(made.services, sandbox=find_sandbox(executors), abandon=self._abandon)
+        resources = replace(made.services.resources, sandbox=find_sandbox(executors))
+        made.services = replace(made.services, resources=resources, abandon=self._abandon)
         return made
 
     def _abandon(self, _tool: CompiledTool) -> Release:

@@ -30,16 +30,16 @@ KeptDecision = tuple[()] | tuple[str | None, str | None, str | None, Any, str | 
 
 def keep_decision(request: CallRequest, showing: CallRedactor | None, hidden: Collection[str]) -> KeptDecision:
     """Copy a decision without hidden parameters and secrets."""
-    decided = request.decided
+    decided, approval_id = request.review.decision, request.review.approval_id
     if decided is None:
-        return (request.resumes, None, None, None, None)
+        return (approval_id, None, None, None, None)
     asked = reason = None
     if showing is not None:
         reason = None if decided.reason is None else showing.show_content(decided.reason)
         if isinstance(decided.asked_args, Mapping):
             asked = showing.show_args(decided.asked_args, hidden).args
     at = None if decided.at is None else decided.at.isoformat()
-    return (request.resumes, decided.by, at, asked, reason)
+    return (approval_id, decided.by, at, asked, reason)
 
 
 def hide_in_decision(kept: KeptDecision, secrets: Collection[str]) -> KeptDecision:
@@ -138,12 +138,12 @@ class PendingCalls:
         request, showing = invocation.request, self._showing
         conversation_id = get_origin(invocation)[0]  # By its place, in half the time.
         if conversation_id is not None:  # It is listed though its call may wait for long.
-            self._count(request.caller, conversation_id)
+            self._count(request.sender.caller, conversation_id)
         args = request.call.args
         if type(args) is dict:  # Texts are immutable.
             for value in args.values():
                 if type(value) in _CONTAINERS:
-                    if showing is None or request.is_remembered:
+                    if showing is None or request.job is not None:
                         return None
                     return showing.show_args(args, invocation.tool.hidden_names)
         return None
@@ -152,28 +152,28 @@ class PendingCalls:
         """Note an ended call, on the event loop; `copied` are its arguments at the start."""
         if outcome == "approval_required":  # It ends later, under the same id.
             return
-        origin = invocation.origin or get_origin(invocation)
+        request = invocation.request
+        origin, caller = request.origin or get_origin(invocation), request.sender.caller
         if origin.conversation_id is not None:
-            self._count(invocation.request.caller, origin.conversation_id, calls=1, errors=int(outcome != "success"))
+            self._count(caller, origin.conversation_id, calls=1, errors=int(outcome != "success"))
         if self._size + self.held >= self._most:
             self.dropped += 1
             return
-        request = invocation.request
-        call_id = request.call.id
+        call_id, review, is_job = request.call.id, request.review, request.job is not None
         if len(call_id) > _BESIDE:
             call_id = cut_id(call_id)
         kept = None
-        if self._showing is not None and not request.is_remembered:
+        if self._showing is not None and not is_job:
             kept = self._keep(self._showing, invocation, outcome, copied)
         self._size += _BESIDE
-        tool, moment, caller = invocation.tool, invocation.started + seconds, request.caller
-        secrets = () if invocation.mask is None else invocation.mask.spellings
+        tool, moment, mask = invocation.tool, invocation.started + seconds, invocation.secrets.mask
+        secrets = () if mask is None else mask.spellings
         decision: KeptDecision = ()
         # The ledger keeps that of durable calls.
-        if not request.is_remembered and (request.resumes is not None or request.decided is not None):
+        if not is_job and (review.approval_id is not None or review.decision is not None):
             decision = self._keep_decision(request, tool)
         cost = 0 if invocation.cost is None else invocation.cost.billionths
-        ended = (invocation.id, call_id, tool, caller, outcome, seconds, moment, request.is_remembered, kept, secrets)
+        ended = (invocation.id, call_id, tool, caller, outcome, seconds, moment, is_job, kept, secrets)
         said = (decision, cost, origin, invocation.waited, invocation.attempts)
         noted = _new(NotedCall, (*ended, *said))
         if kept is not None and type(kept[2]) is str and len(kept[2]) > self._longest:
@@ -256,8 +256,8 @@ class PendingCalls:
             is_whole = is_whole and is_same
             size = 0 if args is None else showing.most
         self._size += size or 0
-        if invocation.ignored or invocation.repaired:  # Few have any.
-            notes = showing.show_notes(invocation.ignored), showing.show_notes(invocation.repaired)
+        if invocation.remarks.ignored or invocation.remarks.repaired:  # Few have any.
+            notes = showing.show_notes(invocation.remarks.ignored), showing.show_notes(invocation.remarks.repaired)
             self._size += 2 * showing.most
             return args, is_whole and args is not None, content, error, notes
         return args, is_whole and args is not None, content, error
@@ -269,5 +269,5 @@ def _read_again(invocation: Invocation) -> Mapping[str, Any]:
     if not invocation.args or not isinstance(sent, str):
         return invocation.args
     # Without the repair, which takes a hundred times as long.
-    read: Mapping[str, Any] = parse_json((invocation.written or sent).encode())
+    read: Mapping[str, Any] = parse_json((invocation.remarks.written or sent).encode())
     return read

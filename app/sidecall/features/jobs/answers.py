@@ -19,6 +19,7 @@ from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext
@@ -76,7 +77,7 @@ async def answer_remembered(
         return _write_end(submitted.end, form, headers)
     entry = entry_of(submitted)
     if preferences.wait or not is_async:
-        waiting = _wait(parts, submitted, entry, preferences, request.deadline, is_async=is_async)
+        waiting = _wait(parts, submitted, entry, preferences, request.sender.deadline, is_async=is_async)
         entry = await context.while_present(waiting)
     _raise_problem(entry.message, how, submitted)
     return await write_entry(parts, entry, form, headers, tool)
@@ -94,7 +95,7 @@ async def accept_call(
     await _admit(parts, request, tool)
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
-    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.deadline, is_async=is_async)
+    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.sender.deadline, is_async=is_async)
     _raise_problem(entry.message, how, submitted)
     is_counted = parts.pipeline.gate.counts(tool)
     return entry, _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
@@ -147,12 +148,15 @@ async def answer_replay(
     call = record.tool_call.model_copy(update={"id": new_call_id()})
     # The headers of this request: those of the first call may name another caller.
     request = CallRequest(
-        call, context.caller, record.state, record.context, context.headers, deadline=context.deadline
+        call,
+        Sender(context.headers, context.caller, deadline=context.deadline),
+        record.state,
+        record.context,
     )
     key = None if preferences.key is None else make_replay_key(request, call_id, preferences.key, limits.key_ttl)
     await _admit(parts, request, tool)
     submitted = await parts.jobs.submit(request, Submission(key, replay_of=call_id))
-    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.deadline, is_async=True)
+    entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.sender.deadline, is_async=True)
     is_counted = parts.pipeline.gate.counts(tool)
     headers = _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
     return await write_entry(parts, entry, form, headers, tool)
@@ -169,7 +173,7 @@ def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Subm
 
 def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
     """Return whether admission of a call that is not counted may wait or refuse; most calls are spared a coroutine."""
-    return bool(tool.injections) or request.pinned is not None or parts.pipeline.gate.has_checks
+    return bool(tool.injections) or request.sender.pinned is not None or parts.pipeline.gate.has_checks
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -179,7 +183,7 @@ async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None
         missing = await parts.pipeline.find_missing(request)
         if missing is not None:
             raise missing
-    if request.pinned is not None:
+    if request.sender.pinned is not None:
         gate.hold(request, tool)
     if gate.counts(tool):
         await gate.count(request, tool)
@@ -209,7 +213,7 @@ def _make_headers(
 ) -> dict[str, str]:
     headers = preferences.applied
     if is_counted:
-        headers |= quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
+        headers |= quota_headers(parts.pipeline.gate.quotas_of(request.sender.caller, request.call.name))
     if isinstance(submitted, CallEntry):
         headers["Idempotency-Replayed"] = "true"
     return headers

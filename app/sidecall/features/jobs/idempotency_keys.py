@@ -83,22 +83,22 @@ def make_call_key(request: CallRequest, tool: CompiledTool, sent: str | None, tt
     if sent is not None:
         # No context equals an empty one.
         beside = [None if request.state == {} else request.state, dict(request.context)]
-        if HEADER.lower() in request.headers:
-            beside.append(request.headers[HEADER.lower()])
-        return replace(make_key("header", request.caller, sent, request.call, beside, expires_at), reused=_SENT)
+        if HEADER.lower() in request.sender.headers:
+            beside.append(request.sender.headers[HEADER.lower()])
+        return replace(make_key("header", request.sender.caller, sent, request.call, beside, expires_at), reused=_SENT)
     if tool.options.idempotency == "tool_call_id" and request.call.id:
         # Without the state, which changes while an agent retries.
-        key = make_key(_name_ids(request, tool), request.caller, request.call.id, request.call, (), expires_at)
+        key = make_key(_name_ids(request, tool), request.sender.caller, request.call.id, request.call, (), expires_at)
         return replace(key, reused=_USED.format(id=cut_id(request.call.id), tool=tool.name))
     return None
 
 
 def _name_ids(request: CallRequest, tool: CompiledTool) -> str:
     """Identify calls by id, tool and conversation, since models number their calls anew in each conversation."""
-    conversation = find_conversation(request.headers, request.context)
+    conversation = find_conversation(request.sender.headers, request.context)
     return f"id {tool.name}" if conversation is None else f"id {tool.name} of {conversation}"
 
 
 def make_replay_key(request: CallRequest, replay_of: str, sent: str, ttl: float) -> CallKey:
     """Make the key of a replay, in a namespace of its own for each call."""
-    return make_key(f"replay {replay_of}", request.caller, sent, request.call, (), time.time() + ttl)
+    return make_key(f"replay {replay_of}", request.sender.caller, sent, request.call, (), time.time() + ttl)

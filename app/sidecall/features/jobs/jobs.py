@@ -129,9 +129,9 @@ class Jobs:
             if (known := await self._find_known(how.key)) is not None:
                 return known
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
-        record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.deadline)
+        record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.sender.deadline)
         if record.names_conversation:
-            require_conversation(request.headers, request.context)
+            require_conversation(request.sender.headers, request.context)
         try:
             accepted = await self._accept(record, how, begins=begins)
         except StoreUnavailable:
@@ -148,7 +148,7 @@ class Jobs:
     def _begins_here(self, request: CallRequest) -> bool:
         """Return whether a call without a waiting client may start at once."""
         share = self._reconciler.share
-        if share.others and (FIELD in request.context or HEADER in request.headers):
+        if share.others and (FIELD in request.context or HEADER in request.sender.headers):
             return True  # The files of its conversation may be only here.
         return self._reconciler.queued <= 0 and share.begins_at_once
 
@@ -231,20 +231,21 @@ class Jobs:
             ApprovalRequired: It waits for a person.
             RequestError: It was refused.
         """
-        if not await is_visible(tool, request.caller, request.context):
+        if not await is_visible(tool, request.sender.caller, request.context):
             return await self._pipeline.run(request)
         await self._pipeline.gate.count(request, tool)
         key = make_call_key(request, tool, None, self.limits.key_ttl)
         submitted = await self.submit(request, Submission(key, waits=True))
         # A new call has its end by then.
-        seconds = request.deadline.left if request.deadline and isinstance(submitted, CallEntry) else None
+        deadline = request.sender.deadline
+        seconds = deadline.left if deadline and isinstance(submitted, CallEntry) else None
         wait = self.wait_for_known if isinstance(submitted, CallEntry) else self.wait
         entry = await wait(entry_of(submitted), seconds, lambda entry: entry.status == "awaiting_approval")
         if entry.message is not None:
             return entry.message
         if entry.approval_id is None:
-            assert request.deadline is not None
-            return refuse(ToolTimeout(tool.name, request.deadline.seconds), request.call)
+            assert deadline is not None
+            return refuse(ToolTimeout(tool.name, deadline.seconds), request.call)
         raise ApprovalRequired.of((await self._approvals.get(entry.approval_id)).approval)
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:

@@ -250,7 +250,7 @@ class Runner:
     async def _run(self, running: RunningCall, listener: EventListener) -> Write | None:
         """Run a call; return None if it has ended, otherwise the function that writes its new state."""
         request = running.record.to_request()
-        request.listener, request.begins, request.is_remembered = listener, running.note_begin, True
+        request.listener, request.job = listener, running
         try:
             came = self._pipeline.begin(request)
             running.end = end_with(came if isinstance(came, ToolMessage) else await came)
@@ -267,10 +267,11 @@ class Runner:
             running.end = end_unknown(request.call, running.id)
         finally:
             if running.end is not None:
-                running.end.trace_id = request.trace_id or None
+                running.end.trace_id = None if request.origin is None else request.origin.trace_id
                 running.measure_end(running.end)
-            if running.end is not None and request.decided is not None:
-                running.end.decision = self.writer.describe(running.record.tool_call, request.decided)
+            decision = request.review.decision
+            if running.end is not None and decision is not None:
+                running.end.decision = self.writer.describe(running.record.tool_call, decision)
         return None
 
     async def _refuse(self, running: RunningCall, request: CallRequest, error: RequestError) -> Write | None:
@@ -327,7 +328,8 @@ _IN_ASKING = (TooManyApprovals, StoreUnavailable)
 
 def is_final(request: CallRequest, error: Overloaded) -> bool:
     """Return whether a call is not retried: its deadline has passed, or a person would have to make room first."""
-    is_past = request.deadline is not None and request.deadline.is_past
+    deadline = request.sender.deadline
+    is_past = deadline is not None and deadline.is_past
     return is_past or isinstance(error, (TooManyApprovals, BudgetSpent))
 
 

@@ -29,7 +29,7 @@ from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.approvals.questions import asks_inside
-from sidecall.kernel.ports.approvals.rules import Decided
+from sidecall.kernel.ports.approvals.review import Decided
 from sidecall.kernel.ports.call_entry import OPEN, CallEntry, CallStatus
 
 # The statuses of calls that have ended.

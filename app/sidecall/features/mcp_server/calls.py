@@ -44,6 +44,7 @@ from sidecall.kernel.core.messages import (
     say_not_kept,
 )
 from sidecall.kernel.core.origin import may_name_origin
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.bulk import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
@@ -51,6 +52,7 @@ from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.questions import asks_inside
+from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced
 
@@ -155,24 +157,20 @@ def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | 
     call_id, known_as = _choose_id(tool, message, exchange)
     fields = {"name": name, "args": args or {}, "id": call_id, "type": "tool_call", "item": None}
     call = make_unchecked(ToolCall, fields)
+    pinned = [meta[_HASH]] if isinstance(meta.get(_HASH), str) else None
     return CallRequest(
         call,
-        exchange.caller,
+        Sender(headers, exchange.caller, exchange.presence, None, pinned, exchange.holder, wants_value=True),
         meta.get(_STATE),
         context,
-        headers,
-        listener=exchange.make_listener(message),
-        presence=exchange.presence,
-        holder=exchange.holder,
-        pinned=[meta[_HASH]] if isinstance(meta.get(_HASH), str) else None,
-        known_as=known_as,
-        wants_value=True,
+        exchange.make_listener(message),
+        NOT_REVIEWED if known_as is None else Review(known_as=known_as),
     )
 
 
 async def _compare_headers(tool: CompiledTool, request: CallRequest, sent: Mapping[bytes, bytes]) -> None:
     # A caller who may not see the tool gets the answer for an unknown one.
-    if await is_visible(tool, request.caller, request.context):
+    if await is_visible(tool, request.sender.caller, request.context):
         compare_mirrored(tool, request.call.args, sent)
 
 

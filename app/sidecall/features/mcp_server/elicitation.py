@@ -80,8 +80,8 @@ async def _repeat(parts: McpParts, request: CallRequest, approval_id: str) -> To
 
 async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord, decision: Decision) -> ToolMessage:
     try:
-        terms = DecisionTerms(auditor=parts.auditor)
-        approval = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, request.caller, terms)
+        terms, by = DecisionTerms(auditor=parts.auditor), request.sender.caller
+        approval, _ = await decide(parts.pipeline, parts.approvals, record.approval.id, decision, by, terms)
     except ToolChanged as error:
         raise RpcError(INVALID_PARAMS, error.message, dict(error.members)) from None
     except ApprovalConflict:
@@ -98,7 +98,7 @@ async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord,
 async def _find_record(parts: McpParts, request: CallRequest, state: Any) -> ApprovalRecord:
     """Find the approval of this very call: same caller, tool and arguments."""
     try:
-        record = await parts.approvals.get(state if isinstance(state, str) else "", request.caller.tenant)
+        record = await parts.approvals.get(state if isinstance(state, str) else "", request.sender.caller.tenant)
     except UnknownApproval:
         raise RpcError(INVALID_PARAMS, _UNKNOWN_STATE) from None
     call = request.call.model_copy(update={"id": _find_id(record)})

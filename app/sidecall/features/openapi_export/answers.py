@@ -74,8 +74,8 @@ def begin_operation(parts: Parts, scope: Scope, request: CallRequest) -> Reply |
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(request.holder)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(request.sender.holder)
     return Reply(body, 200, NO_HEADERS)
 
 
@@ -109,7 +109,7 @@ async def answer_operation(
     tool = parts.registry.get(request.call.name)
     try:
         wants_memory = came is None and tool is not None and (preferences is not PLAIN or is_remembered(tool))
-        if tool is not None and wants_memory and await is_visible(tool, request.caller, request.context):
+        if tool is not None and wants_memory and await is_visible(tool, request.sender.caller, request.context):
             answer, headers = await _remember(parts, request, tool, preferences)
             if isinstance(answer, Reply):
                 return answer
@@ -127,8 +127,8 @@ async def answer_operation(
             raise
         return reply
     finally:
-        if parts.results.shares:
-            parts.results.release(request.holder)
+        if parts.pipeline.results.shares:
+            parts.pipeline.results.release(request.sender.holder)
 
 
 async def _remember(
@@ -141,7 +141,7 @@ async def _remember(
 
 
 def _quota_headers(parts: Parts, request: CallRequest) -> dict[str, str]:
-    return quota_headers(parts.pipeline.gate.quotas_of(request.caller, request.call.name))
+    return quota_headers(parts.pipeline.gate.quotas_of(request.sender.caller, request.call.name))
 
 
 async def _write(
@@ -175,7 +175,7 @@ async def _write_text(parts: Parts, message: ToolMessage, request: CallRequest) 
     """Convert a content to text; images and files are kept, and the text has their address."""
     url = None
     if not isinstance(message.content, str) and holds_media(message.content):
-        url = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
+        url = content_url(await parts.contents.keep(to_json(message.content), request.sender.caller, JSON))
     said = write_openai(message, url)["content"]
     return said if isinstance(said, str) else "\n".join(part["text"] for part in said)
 
@@ -186,11 +186,11 @@ async def _list_links(parts: Parts, message: ToolMessage, request: CallRequest) 
     if (whole := message.response_metadata.get("artifact_url")) is not None:
         found.append(f'<{whole}>; rel="alternate"; title="whole"')
     if find_value(message) is not ABSENT and holds_media(message.content):
-        shown = content_url(await parts.contents.keep(to_json(message.content), request.caller, JSON))
+        shown = content_url(await parts.contents.keep(to_json(message.content), request.sender.caller, JSON))
         found += [] if shown is None else [f'<{shown}>; rel="alternate"; title="content"']
     if (held := find_artifact(message)) is not None:
         body = await write_json(parts, held, held)
-        artifact = content_url(await parts.contents.keep(body, request.caller, JSON))
+        artifact = content_url(await parts.contents.keep(body, request.sender.caller, JSON))
         found += [] if artifact is None else [f'<{artifact}>; rel="related"; title="artifact"']
     return found
 

@@ -78,7 +78,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
     """
     url = str(request.base_url).rstrip("/")
     key = b"%s %s" % (url.encode(), request.scope["query_string"])
-    listing = parts.listings.find(key, caller)
+    listing = parts.listings.pages.find(key, caller)
     if listing is None:
         version = parts.registry.version
         wanted = None if toolset is None else parts.toolsets.find(toolset)
@@ -88,7 +88,7 @@ async def get_tools_document(  # noqa: PLR0913  each parameter is one of the req
         title = "Sidecall tools" if toolset is None else f"Sidecall tools: {toolset}"
         look = DocumentOptions(url, title, () if access is None else access.proofs, reader, refs)
         write = partial(_write, chosen, look)
-        listing = await parts.listings.make(key, version, len(chosen), write, caller)
+        listing = await parts.listings.pages.make(key, version, len(chosen), write, caller)
     return listing.reply_to(if_none_match).to_response()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
@@ -53,15 +54,9 @@ def make_request(
     fields = {"name": name, "args": args, "id": f"call_{uuid4().hex}", "type": "tool_call", "item": None}
     return CallRequest(
         make_unchecked(ToolCall, fields),
-        about.caller,
+        replace(about, wants_value=True),
         None,
         context,
-        about.headers,
-        about.presence,
-        about.deadline,
-        about.presence,
-        about.pinned,
-        wants_value=True,
     )
 
 

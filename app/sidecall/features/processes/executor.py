@@ -182,7 +182,7 @@ class ProcessExecutor:
     async def _lend(self, invocation: Invocation) -> Child:
         began = time.monotonic()
         try:
-            return await self._pool.acquire(key_of(invocation.request.caller))
+            return await self._pool.acquire(key_of(invocation.request.sender.caller))
         finally:
             invocation.waited += time.monotonic() - began
 

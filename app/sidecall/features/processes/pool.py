@@ -15,7 +15,7 @@ from sidecall.features.processes.code import open_code, take_code
 from sidecall.features.processes.fork_server_process import ForkServerProcess, Launch, launch_plainly
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Turns
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.core.invocation import Release
+from sidecall.kernel.core.services import Release
 
 logger = logging.getLogger("sidecall")
 

@@ -10,10 +10,13 @@ from sidecall.features.processes.finder import Home
 from sidecall.features.processes.output import ResultBounds
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation, find_given, open_cost
+from sidecall.kernel.core.invocation import CallRequest, CallSecrets, Invocation, find_given, open_cost
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.origin import get_origin
+from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.contents import ReachableContents
 from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.ports.workspaces import ConversationFolder
@@ -33,27 +36,27 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
 
     What most calls do not have is left out, since each value takes time on both sides.
     """
-    given, tool, caller = find_given(invocation), invocation.tool, invocation.request.caller
+    given, tool, sender = find_given(invocation), invocation.tool, invocation.request.sender
     often_empty = {
         "context": dict(given.context),
-        "headers": dict(given.headers),
-        "user_tokens": dict(invocation.user_tokens),
-        "approved": given.approved,
-        "has_store": invocation.services.store is not None,
-        "has_contents": invocation.services.contents is not None,
+        "headers": dict(sender.headers),
+        "user_tokens": dict(invocation.secrets.tokens),
+        "approved": invocation.request.review.approved,
+        "has_store": invocation.services.resources.store is not None,
+        "has_contents": invocation.services.resources.contents is not None,
         "workspace": _write_workspace(invocation.workspace),
         "is_heard": invocation.request.listener is not None,
-        "trace": dict(invocation.services.trace()),
+        "trace": dict(invocation.services.resources.trace()),
         "cost": open_cost(invocation).fine,
         **(_write_secrets(invocation) if tool.injections else {}),
     }
-    often_none = {name: getattr(given, name) for name in _OFTEN_NONE}
+    often_none = {"state": given.state, **_write_review(invocation.request.review)}
     return {
         "home": home,
         "args": invocation.args,
         "call_id": invocation.call.id,
         "invocation_id": invocation.id,
-        "caller": [caller.subject, caller.tenant, [*caller.scopes], caller.toolset],
+        "caller": _write_caller(sender.caller),
         "deadline": invocation.deadline,  # on the clock that all processes of a machine share
         "memory_limit_mb": tool.options.memory_limit_mb or memory_limit_mb,
         "bounds": bounds,
@@ -63,13 +66,17 @@ def write_request(invocation: Invocation, home: Home, memory_limit_mb: int, boun
     }
 
 
-# What the sender may have supplied, and a person decided.
-_OFTEN_NONE = ("state", "rejection", "resumed", "reply")
+def _write_caller(caller: Caller) -> list[Any]:
+    return [caller.subject, caller.tenant, [*caller.scopes], caller.toolset]
+
+
+def _write_review(review: Review) -> dict[str, Any]:
+    return {"rejection": review.rejection, "resumed": review.state, "reply": review.reply}
 
 
 def _write_secrets(invocation: Invocation) -> dict[str, dict[str, str | None]]:
     wanted = [injection for injection in invocation.tool.injections if injection.source == "secret"]
-    own, find = invocation.own_secrets, invocation.services.secrets
+    own, find = invocation.secrets.own, invocation.services.resources.secrets
     return {
         "secrets": {it.field: find(it.field) for it in wanted if it.field and _asks(it, own)},
         "own_secrets": {it.field: own[it.field] for it in wanted if it.field and it.field in own and it.of != "server"},
@@ -103,17 +110,19 @@ def read_request(
     """Return the call for the tool in this process."""
     get = request.get
     subject, tenant, scopes, toolset = request["caller"]
-    given: dict[str, Any] = {name: request[name] for name in _OFTEN_NONE if name in request}
-    if "headers" in request:
-        given["headers"] = HeaderMap(request["headers"])
     call = CallRequest(
         ToolCall(name=request["home"]["name"], args=request["args"], id=request["call_id"]),
-        caller=Caller(subject, tenant, frozenset(scopes), toolset),
+        Sender(HeaderMap(get("headers", {})), Caller(subject, tenant, frozenset(scopes), toolset)),
+        state=get("state"),
         context=get("context", {}),
-        approved=get("approved", False),
+        review=Review(
+            approved=get("approved", False),
+            rejection=get("rejection"),
+            state=get("resumed"),
+            reply=get("reply"),
+        ),
         listener=listener,
         origin=CallOrigin(*request["origin"]),
-        **given,
     )
     made = Invocation(
         id=request["invocation_id"],
@@ -121,9 +130,11 @@ def read_request(
         tool=tool,
         started=time.monotonic(),
         deadline=request["deadline"],
-        services=CallServices(store, get("secrets", {}).get, contents=contents, trace=lambda: dict(get("trace", {}))),
+        services=CallServices(
+            ToolResources(store, get("secrets", {}).get, contents=contents, trace=lambda: dict(get("trace", {})))
+        ),
         args=request["args"],
     )
     made.workspace = _open_workspace(get("workspace"))
-    made.own_secrets, made.user_tokens = get("own_secrets", {}), get("user_tokens", {})
+    made.secrets = CallSecrets(get("own_secrets", {}), get("user_tokens", {}))
     return made

@@ -97,7 +97,7 @@ async def _call(invocation: Invocation, name: str, *values: Any, **options: Any)
     method = getattr(store, f"a{name}", None)
     if method is not None:
         return await method(*values, **options)
-    return await STORES.run_for(key_of(invocation.request.caller), getattr(store, name), *values, **options)
+    return await STORES.run_for(key_of(invocation.request.sender.caller), getattr(store, name), *values, **options)
 
 
 def _uses(refresh: bool) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class CommandTools:
     async def _run_in_turn(
         self, invocation: Invocation, backend: SandboxBackend, spec: SandboxSpec, out: KeptOutput
     ) -> ProgramEnd:
-        await self._room.enter(key_of(invocation.request.caller))
+        await self._room.enter(key_of(invocation.request.sender.caller))
         try:
             return await _run_until_cut(backend, spec, out)
         finally:

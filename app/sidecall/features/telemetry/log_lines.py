@@ -45,7 +45,7 @@ class CallLines:
         if not logger.isEnabledFor(self._level):
             return
         writer = self._straight.find()
-        if writer is not None and CALL.get() is invocation and invocation.mask is None:
+        if writer is not None and CALL.get() is invocation and invocation.secrets.mask is None:
             writer.write(write_line(self._spell(invocation, outcome)))
             return
         keys = make_call_keys(invocation) | {"event": "tool call", "outcome": outcome, **make_duration_key(invocation)}
@@ -87,7 +87,7 @@ class CallLines:
             line["trace_id"] = origin.trace_id
         if origin.conversation_id is not None:
             line["conversation_id"] = self._redaction.redact(origin.conversation_id, 1)
-        request_id, caller = REQUEST_ID.get() or origin.request_id, request.caller
+        request_id, caller = REQUEST_ID.get() or origin.request_id, request.sender.caller
         if request_id:
             line["request_id"] = request_id
         if caller is not ANONYMOUS:
@@ -113,7 +113,7 @@ class CallLines:
 def redact_arguments(invocation: Invocation, redaction: Redaction) -> dict[str, Any]:
     """Copy the model's arguments, without injected ones and secrets."""
     args = _leave_out(invocation.tool.hidden_names, invocation.args)
-    return redaction.redact_fields(args if invocation.mask is None else invocation.mask.hide(args))
+    return redaction.redact_fields(args if invocation.secrets.mask is None else invocation.secrets.mask.hide(args))
 
 
 def redact_result(invocation: Invocation, redaction: Redaction) -> Any:

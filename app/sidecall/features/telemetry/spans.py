@@ -25,7 +25,7 @@ from sidecall.features.telemetry.standard_variables import read_batching
 from sidecall.kernel.core.context import cut_id
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.log_text import shorten
-from sidecall.kernel.core.origin import get_origin
+from sidecall.kernel.core.origin import begin_trace
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.version import __version__
 
@@ -144,16 +144,15 @@ class Spans:
         parent = _find_parent(context) if context else None
         if parent is None:
             # Nothing around this application has read the headers.
-            arrived = self._headers.extract(invocation.request.headers, context)
+            arrived = self._headers.extract(invocation.request.sender.headers, context)
             if arrived is not context:
                 context, parent = arrived, _find_parent(arrived)
         span = self._start(invocation.tool, cut_id(invocation.request.call.id), invocation.id, context, parent)
         if isinstance(span, CallSpan):
-            invocation.trace_id = span.trace_id.hex()
+            trace_id = span.trace_id.hex()
         else:
-            invocation.trace_id = trace.format_trace_id(span.get_span_context().trace_id)
-        invocation.request.trace_id = invocation.trace_id
-        conversation_id = get_origin(invocation).conversation_id
+            trace_id = trace.format_trace_id(span.get_span_context().trace_id)
+        conversation_id = begin_trace(invocation, trace_id).conversation_id
         if conversation_id is not None:
             name_conversation(span, conversation_id)
         return span, contexts.attach(trace.set_span_in_context(span, context))

@@ -49,10 +49,9 @@ async def open_workspace(invocation: Invocation) -> None:
         MissingContext: The conversation's id cannot be used.
     """
     conversation, lasts = _choose(invocation)
-    places = invocation.services.workspaces or _PASSING
-    invocation.conversation = conversation
-    opening = partial(places.open, invocation.request.caller.tenant, conversation, lasts=lasts)
-    invocation.workspace = await FILES.run_for(key_of(invocation.request.caller), opening)
+    places = invocation.services.resources.workspaces or _PASSING
+    opening = partial(places.open, invocation.request.sender.caller.tenant, conversation, lasts=lasts)
+    invocation.workspace = await FILES.run_for(key_of(invocation.request.sender.caller), opening)
 
 
 def _choose(invocation: Invocation) -> tuple[str | None, bool]:
@@ -63,7 +62,7 @@ def _choose(invocation: Invocation) -> tuple[str | None, bool]:
             lasting = find_lasting(request.context, injection.field)
             if lasting is not None:
                 return lasting, True
-    return find_conversation(request.headers, request.context), False
+    return find_conversation(request.sender.headers, request.context), False
 
 
 def require_files(invocation: Invocation) -> None:
@@ -77,7 +76,8 @@ def require_files(invocation: Invocation) -> None:
 
 def list_files(invocation: Invocation) -> None:
     """List files of the conversation as `files` of the artifact: those named in the artifact or the answer."""
-    message, conversation, workspace = invocation.message, invocation.conversation, invocation.workspace
+    message, workspace = invocation.message, invocation.workspace
+    conversation, _ = _choose(invocation)
     if message is None or conversation is None or not isinstance(workspace, Workspace):
         return
     artifact = {} if message.artifact is None else message.artifact
@@ -118,10 +118,10 @@ async def note_workspace(invocation: Invocation) -> None:
     message, workspace = invocation.message, invocation.workspace
     if message is None or not isinstance(workspace, Workspace):
         return
-    note, caller = None, key_of(invocation.request.caller)
+    note, caller = None, key_of(invocation.request.sender.caller)
     if workspace.is_kept:
         note = await FILES.run_for(caller, _find_fullness, workspace) if workspace.is_uncounted else None
-    elif invocation.services.workspaces is not None:
+    elif invocation.services.resources.workspaces is not None:
         note = _GONE if await FILES.run_for(caller, _has_files, workspace) else None
     if note is not None:
         message.response_metadata[WORKSPACE] = note
@@ -147,10 +147,10 @@ async def leave_workspace(invocation: Invocation) -> None:
     """Release the workspace of a call; a temporary one is removed."""
     workspace, invocation.workspace = invocation.workspace, None
     if workspace is not None:
-        places = invocation.services.workspaces or _PASSING
+        places = invocation.services.resources.workspaces or _PASSING
         # Files without a conversation are removed.
         pool = FILES if workspace.is_kept else CLEARING
-        await pool.run_for(key_of(invocation.request.caller), places.end, workspace)
+        await pool.run_for(key_of(invocation.request.sender.caller), places.end, workspace)
 
 
 _PREFIX = "cfile_"

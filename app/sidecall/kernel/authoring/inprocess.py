@@ -21,11 +21,12 @@ from sidecall.kernel.core.errors import (
     ToolFailure,
 )
 from sidecall.kernel.core.injection import Supply
-from sidecall.kernel.core.invocation import CallRequest, CallServices, Invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.origin import CALL
 from sidecall.kernel.core.requirements import ToolRequirements
+from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.typed_context import read_context
 from sidecall.kernel.executors.base import Executor
@@ -39,6 +40,7 @@ from sidecall.kernel.pipeline.run_callbacks import write_validation_error
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.runtime import RunnableConfig, make_config, make_configurable
 from sidecall.kernel.ports.tenant_store import Store, SyncStore
 from sidecall.kernel.registry import Registry
@@ -64,7 +66,7 @@ def find_outer() -> Outer | None:
     if known is not None or served is None:
         return known
     request = served.request
-    return Outer(request, {"configurable": make_configurable(request.headers, request.context)})
+    return Outer(request, {"configurable": make_configurable(request.sender.headers, request.context)})
 
 
 def inherit_config(config: Mapping[str, Any], outer: Outer | None) -> RunnableConfig:
@@ -172,7 +174,7 @@ def _plan(
         state=beside.get("state"),
         context=context,
         # The person who approved the outer call was shown this one.
-        approved=beside.get("approved", False) or (outer is not None and outer.request.approved),
+        review=Review(approved=beside.get("approved", False) or (outer is not None and outer.request.review.approved)),
     )
     return _Plan(_configure(supply(configured, given), whole), request, whole, beside.get("store"), is_call)
 
@@ -199,7 +201,7 @@ async def _run(plan: _Plan) -> Invocation:
     try:
         await executor.start([tool])
         stages = _list_stages(tool, executor)
-        pipeline = Pipeline(Registry([tool]), stages, services=CallServices(plan.store))
+        pipeline = Pipeline(Registry([tool]), stages, services=CallServices(ToolResources(plan.store)))
         return await pipeline.invoke(tool, plan.request)
     finally:
         await executor.close()

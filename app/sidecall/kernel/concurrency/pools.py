@@ -162,4 +162,4 @@ NOBODY: CallerKey = ("", "")
 def find_caller() -> CallerKey:
     """Return the caller of the current call; NOBODY outside of calls."""
     call = CALL.get()
-    return NOBODY if call is None else key_of(call.request.caller)
+    return NOBODY if call is None else key_of(call.request.sender.caller)

@@ -1,10 +1,10 @@
 """What a call costs: amounts in the operator's currency, added exactly."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from decimal import Context, Decimal
 from threading import Lock
-from typing import Self
+from typing import Any, Self
 
 # Amounts are kept and shown in whole billionths.
 BILLION = 1_000_000_000
@@ -76,7 +76,7 @@ def write_amount(billionths: int) -> str:
 class CallCost:
     """Adds up what one call costs; thread-safe."""
 
-    __slots__ = ("_fine", "_heard", "_lock", "_tell", "is_counted")
+    __slots__ = ("_fine", "_heard", "_lock", "_tell", "is_counted", "reservations", "reserve")
 
     def __init__(self, tell: Callable[[int], object] | None = None, fine: int = 0) -> None:
         """Begin at 0, or at what the call has cost before.
@@ -89,8 +89,10 @@ class CallCost:
         self._fine = fine
         self._heard: tuple[Hear, ...] = ()
         self._tell = tell
-        # Whether budgets hear of it.
+        # Whether budgets hear of it, what they have reserved for it, and what has them reserve it before the tool runs.
         self.is_counted = False
+        self.reservations: Sequence[Any] = ()
+        self.reserve: Callable[[Any], Awaitable[None]] | None = None
 
     def __deepcopy__(self, _memo: object) -> Self:
         """Return itself: a copy of a context is of the same call."""

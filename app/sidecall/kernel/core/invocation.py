@@ -1,43 +1,36 @@
 """One call on its way through the pipeline."""
 
-import os
 import time
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field, structs
 from uuid_utils import uuid7
 
 from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.context import (
-    ANONYMOUS,
-    Caller,
     CallOrigin,
     EventListener,
-    Presence,
     RunContextWrapper,
     Signals,
     ToolContext,
     Usage,
 )
 from sidecall.kernel.core.cost import CallCost, to_number
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
+from sidecall.kernel.core.result_memory import ResultReservation
 from sidecall.kernel.core.secret_mask import SecretMask
+from sidecall.kernel.core.sender import UNKNOWN, Sender
+from sidecall.kernel.core.services import NO_SERVICES, CallServices, Release
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.typed_context import HeldContext
-from sidecall.kernel.ports.approvals.rules import ApprovalRule, Decided
-from sidecall.kernel.ports.contents import CallerContents, ReachableContents
-from sidecall.kernel.ports.passages import OwnPassages, Passages
-from sidecall.kernel.ports.sandbox import Sandbox
-from sidecall.kernel.ports.secrets import OwnSecrets, SecretOwner
-from sidecall.kernel.ports.tenant_store import Store, SyncStore, pick_tenant
-from sidecall.kernel.ports.user_tokens import UserTokens
-from sidecall.kernel.ports.workspaces import ConversationFiles
+from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
+from sidecall.kernel.ports.contents import CallerContents
+from sidecall.kernel.ports.passages import OwnPassages
+from sidecall.kernel.ports.secrets import SecretOwner
+from sidecall.kernel.ports.tenant_store import pick_tenant
 
 
 class _Nothing(Mapping[str, Any]):
@@ -60,99 +53,78 @@ class _Nothing(Mapping[str, Any]):
 NOTHING: Mapping[str, Any] = _Nothing()
 
 
+class Job(Protocol):
+    """A durable call, whose end is kept for a later question."""
+
+    def note_begin(self, invocation: "Invocation") -> None:
+        """Note that its tool begins, so that it may have effects."""
+
+
 class CallRequest(Struct):
     """A ToolCall and what its sender, never the model, supplies with it.
 
-    `approved` says that a person has approved the call, where its tool requires that; `rule` is the rule that decided,
-    if one did. `rejection` is a person's reason for rejecting what the tool wanted to do itself. `resumed` is the state
-    that a tool saved when it asked a person, and `reply` their answer. `resumes` is the id of the approval for which
-    the call waited; `decided` is the decision, also for all such calls.
-
-    `listener` receives progress, `begins` is called with the invocation when the tool begins. `deadline` is the
-    sender's, and shortens the tool's. `id` is the invocation's; `is_counted` says that its quota was already taken,
-    `is_remembered` that the call is durable. The result counts against `holder` until the sender releases it, or while
-    it is made; `pinned` are the allowed contract hashes. `known_as` identifies a call that has waited if its sender
-    gave no id, or makes what does. `wants_value` says that the result may be read as a value. `origin` is set where the
-    call came with an earlier request, `trace_id` once its span has begun.
+    `listener` receives progress. `review` is what a person or a rule has decided about the call. `id` is that of its
+    record, if it comes from one: it was counted when it came. `job` is set while it runs as a durable call. `origin` is
+    what it belongs to, once that was asked.
     """
 
     call: ToolCall
-    caller: Caller = ANONYMOUS
+    sender: Sender = UNKNOWN
     state: Any = None
     context: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    presence: Presence | None = None
-    deadline: Deadline | None = None
-    holder: Hashable = None
-    pinned: Collection[str] | None = None
-    approved: bool = False
-    rule: ApprovalRule | None = None
-    rejection: str | None = None
-    resumes: str | None = None
-    decided: Decided | None = None
-    resumed: Any = None
-    reply: str | None = None
     listener: EventListener | None = None
+    review: Review = NOT_REVIEWED
     id: str | None = None
-    is_counted: bool = False
-    is_remembered: bool = False
-    known_as: Callable[[], str] | str | None = None
-    begins: Callable[["Invocation"], None] | None = None
-    wants_value: bool = False
+    job: Job | None = None
     origin: CallOrigin | None = None
-    trace_id: str = ""
 
     def copy_with(self, **changed: Any) -> "CallRequest":
         """Return a copy with other values of these fields."""
         return structs.replace(self, **changed)
 
+    def copy_reviewed(self, **changed: Any) -> "CallRequest":
+        """Return a copy with other values of these fields of its review."""
+        return structs.replace(self, review=structs.replace(self.review, **changed))
 
-def wants_value(request: CallRequest) -> bool:
-    """Return whether the result of a call may be read as a value, now or when its answer is fetched later."""
-    return request.wants_value or request.is_remembered
-
-
-# To be called when what runs on of a call has ended.
-Release = Callable[[], None]
-
-
-def _nothing() -> None:
-    """Do nothing."""
-
-
-def _count_nothing(_tool: CompiledTool) -> Release:
-    return _nothing
-
-
-@dataclass(frozen=True, slots=True)
-class CallServices:
-    """The services that a server offers to all its calls.
-
-    `abandon` is called when part of a call still runs after its answer. `trace` returns the current span as headers.
-    Without `results` the size of results is unbounded. `deny` is told of callers that lack a scope of a tool, by its
-    name. `own_secrets` finds the secrets of callers, `user_tokens` the tokens with which tools act for people.
-    `workspaces` holds the files of conversations, `passages` searches uploaded files.
-    """
-
-    store: Store | SyncStore | None = None
-    secrets: Callable[[str], str | None] = lambda name: os.environ.get(name) or None
-    abandon: Callable[[CompiledTool], Release] = _count_nothing
-    trace: Callable[[], Mapping[str, str]] = dict
-    results: ResultMemory | None = None
-    contents: ReachableContents | None = None
-    deny: Callable[[Caller, str], None] = lambda _caller, _tool: None
-    own_secrets: OwnSecrets | None = None
-    user_tokens: UserTokens | None = None
-    sandbox: Sandbox | None = None
-    workspaces: ConversationFiles | None = None
-    passages: Passages | None = None
-
-
-NO_SERVICES = CallServices()
+    def copy_sent(self, **changed: Any) -> "CallRequest":
+        """Return a copy with other values of these fields of its sender."""
+        return structs.replace(self, sender=structs.replace(self.sender, **changed))
 
 
 class GivenUp(Exception):
     """A call goes on although nobody waits for it any more."""
+
+
+class Remarks(Struct):
+    """What an answer says of its call beside the result.
+
+    Args:
+        repaired: What was mended in the arguments.
+        ignored: Names of arguments that were dropped, since the tool has none such.
+        notes: What was lost on the way to JSON.
+        verdicts: What guardrails have found.
+        written: The arguments in JSON once they were mended; None where they were not.
+    """
+
+    repaired: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+    notes: Sequence[str] = ()
+    verdicts: Sequence[dict[str, Any]] = ()
+    written: str | None = None
+
+
+class CallSecrets(Struct, frozen=True):
+    """The secrets that were found for one call; `mask` hides those that its tool is given, if it is given any.
+
+    `own` are the caller's, `tokens` those of people, by provider.
+    """
+
+    own: Mapping[str, str] = NOTHING
+    tokens: Mapping[str, str] = NOTHING
+    mask: SecretMask | None = None
+
+
+NO_SECRETS = CallSecrets()
 
 
 class Invocation(Struct):
@@ -169,32 +141,20 @@ class Invocation(Struct):
     services: CallServices
 
     # To make an empty one of each takes longer than most stages, so those that few calls fill begin as a common one.
-    repaired: list[str] = field(default_factory=list)  # decode, validate
-    ignored: list[str] = field(default_factory=list)  # inject, validate
+    remarks: Remarks = field(default_factory=Remarks)  # decode, inject, validate, guardrails, format_output
     waited: float = 0.0  # the gate, and executors that add to it: seconds until its turn came
     args: Mapping[str, Any] = NOTHING  # decode
-    written: str | None = None  # decode: JSON of the same arguments, where they were not sent as that
-    own_secrets: Mapping[str, str] = NOTHING  # look_up_secrets
-    user_tokens: Mapping[str, str] = NOTHING  # look_up_tokens: by provider
-    conversation: str | None = None  # open_workspace
+    secrets: CallSecrets = NO_SECRETS  # look_up_secrets, look_up_tokens; inject, which fills the mask
     workspace: Any = None  # open_workspace, for a tool that takes it
-    mask: SecretMask | None = None  # inject: of the secrets that the tool is given
-    injected: Mapping[str, Any] = NOTHING  # inject
-    values: Mapping[str, Any] = NOTHING  # validate
-    verdicts: Sequence[dict[str, Any]] = ()  # guard_input, guard_output
+    values: Mapping[str, Any] = NOTHING  # inject: the hidden ones; validate: all
     is_told: bool = False  # run_on_start
     attempts: int = 0  # execute: how often the tool was run
     is_given_up: bool = False  # execute
     output: Any = None  # execute, guard_output
-    notes: Sequence[str] = ()  # format_output
     message: ToolMessage | None = None  # format_output, format_failure; budget cuts its content
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
-    trace_id: str = ""  # the tracing stage
-    origin: CallOrigin | None = None  # the first access, by `get_origin`
-    cost: CallCost | None = None  # execute, and the tool by its context
-    reservations: Sequence[Any] = ()  # take_budget
-    before_run: Callable[["Invocation"], Awaitable[None] | None] | None = None  # take_budget: unless an answer is kept
+    cost: CallCost | None = None  # execute, and the tool by its context; take_budget
     _context: ToolContext | None = None  # the first access
 
     @property
@@ -206,8 +166,8 @@ class Invocation(Struct):
     def tool_context(self) -> ToolContext:
         """The ToolContext of this call, for the tool and the functions around it."""
         if self._context is None:
-            contents, passages = self.services.contents, self.services.passages
-            args = self.call.args
+            resources = self.services.resources
+            args, sender, review = self.call.args, self.request.sender, self.request.review
             made = self._context = object.__new__(ToolContext)
             # Past the form in which tests make one, which takes as long again.
             RunContextWrapper.__init__(
@@ -215,22 +175,22 @@ class Invocation(Struct):
                 tool_name=self.tool.name,
                 tool_call_id=self.call.id,
                 invocation_id=self.id,
-                caller=self.request.caller,
+                caller=sender.caller,
                 state=self.request.state,
                 context=self.request.context,
-                headers=self.request.headers,
-                store=pick_tenant(self.services.store, self.request.caller.tenant),
-                contents=None if contents is None else CallerContents(contents, self.request.caller),
-                sandbox=self.services.sandbox,
-                passages=None if passages is None else OwnPassages(passages, self.request.caller.tenant),
-                trace=partial(name_trace, self.services.trace, self.request.headers),
+                headers=sender.headers,
+                store=pick_tenant(resources.store, sender.caller.tenant),
+                contents=None if resources.contents is None else CallerContents(resources.contents, sender.caller),
+                sandbox=resources.sandbox,
+                passages=None if resources.passages is None else OwnPassages(resources.passages, sender.caller.tenant),
+                trace=partial(name_trace, resources.trace, sender.headers),
                 deadline=self.deadline,
-                approved=self.request.approved,
-                rejection=self.request.rejection,
-                resumed=self.request.resumed,
-                reply=self.request.reply,
+                approved=review.approved,
+                rejection=review.rejection,
+                resumed=review.state,
+                reply=review.reply,
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
-                signals=Signals(False, self.request.listener, self.request.presence, open_cost(self)),
+                signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
             if isinstance(self.request.context, HeldContext):
                 self._context = self.request.context.put_into(made)
@@ -262,15 +222,15 @@ class Invocation(Struct):
     def open_share(self) -> ResultReservation | None:
         """Return the reservation that counts the result's bytes, or None."""
         if self.share is None and self.services.results is not None:
-            holder = self.id if self.request.holder is None else self.request.holder
-            self.share = self.services.results.open(holder, self.tool.name)
+            holder = self.request.sender.holder
+            self.share = self.services.results.open(self.id if holder is None else holder, self.tool.name)
         return self.share
 
     def close_share(self) -> None:
         """Note that the result is complete; without a holder, its bytes are released."""
         if self.share is not None:
             self.share.finish(is_kept=self.message is not None)
-            if self.request.holder is None and self.services.results is not None:
+            if self.request.sender.holder is None and self.services.results is not None:
                 self.services.results.release(self.share.holder)
 
     def look_around(self) -> None:
@@ -297,22 +257,24 @@ class Invocation(Struct):
     @property
     def visible_values(self) -> dict[str, Any]:
         """The validated arguments, without injected ones."""
-        return {name: value for name, value in self.values.items() if name not in self.injected}
+        return {name: value for name, value in self.values.items() if name not in self.tool.hidden_names}
 
     def _find_secret(self, name: str, of: SecretOwner) -> str | None:
         """Find a secret and mask it from now on in everything that leaves the server; None if there is none."""
-        found = None if of == "server" else self.own_secrets.get(name)
-        return self._mask(self.services.secrets(name) if found is None and of != "caller" else found)
+        found = None if of == "server" else self.secrets.own.get(name)
+        return self._mask(self.services.resources.secrets(name) if found is None and of != "caller" else found)
 
     def _find_token(self, provider: str) -> str | None:
         """Find a person's token, masked like a secret; None if there is none."""
-        return self._mask(self.user_tokens.get(provider))
+        return self._mask(self.secrets.tokens.get(provider))
 
     def _mask(self, secret: str | None) -> str | None:
         if secret is not None:
-            if self.mask is None:
-                self.mask = SecretMask()
-            self.mask.add(secret)
+            mask = self.secrets.mask
+            if mask is None:
+                mask = SecretMask()
+                self.secrets = structs.replace(self.secrets, mask=mask)
+            mask.add(secret)
         return secret
 
     def supply(self) -> Supply:
@@ -357,9 +319,10 @@ def new_invocation(
     now = time.monotonic()
     seconds = default_timeout if tool.options.timeout is None else tool.options.timeout
     deadline = None if seconds is None else now + seconds
-    if request.deadline is not None and (deadline is None or request.deadline.moment < deadline):
-        deadline = request.deadline.moment
-    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, services, [], [])
+    due = request.sender.deadline
+    if due is not None and (deadline is None or due.moment < deadline):
+        deadline = due.moment
+    return Invocation(request.id or str(uuid7()), request, tool, now, deadline, services, Remarks([], []))
 
 
 def find_usage(invocation: Invocation) -> Usage | None:

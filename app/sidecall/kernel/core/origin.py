@@ -26,9 +26,9 @@ def may_name_origin(headers: object) -> bool:
 def find_origin(request: CallRequest, trace_id: str = "") -> CallOrigin:
     """Return what a call belongs to; the trace is that of its span, or else the one that its sender has named."""
     known = request.origin
-    if known is not None:  # It came before, with another request.
+    if known is not None:
         return CallOrigin(known.conversation_id, trace_id or known.trace_id, known.request_id)
-    headers, context = request.headers, request.context
+    headers, context = request.sender.headers, request.context
     conversation = None
     if may_name_origin(headers):
         conversation = name_conversation(headers, context)
@@ -46,9 +46,16 @@ def _read_trace(parent: str | None) -> str:
 
 def get_origin(invocation: Invocation) -> CallOrigin:
     """Return what a running call belongs to, once its span has begun."""
-    origin = invocation.origin
-    if origin is None:
-        origin = invocation.origin = find_origin(invocation.request, invocation.trace_id)
+    request = invocation.request
+    origin = request.origin
+    if origin is None:  # It has not come before, with another request.
+        origin = request.origin = find_origin(request)
+    return origin
+
+
+def begin_trace(invocation: Invocation, trace_id: str) -> CallOrigin:
+    """Note the trace of a call's span, and return what the call belongs to."""
+    origin = invocation.request.origin = find_origin(invocation.request, trace_id)
     return origin
 
 
@@ -58,7 +65,7 @@ CALL: ContextVar[Invocation | None] = pools.CALL
 def get_mask() -> SecretMask | None:
     """Return the secret mask of the current call, or None."""
     call = CALL.get()
-    return None if call is None else call.mask
+    return None if call is None else call.secrets.mask
 
 
 def get_request_keys() -> dict[str, str]:

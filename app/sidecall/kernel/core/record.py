@@ -16,7 +16,9 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.origin import find_origin
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, name_conversation
 
 # As deep as JSON from outside may be; what is nested deeper in this process mostly leads back to itself.
@@ -71,7 +73,7 @@ class CallRecord(BaseModel, defer_build=True):
         left out, and `lost` names their paths.
         """
         lost: list[str] = []
-        sent = request.call
+        sent, known_as = request.call, request.review.known_as
         _, trace_id, request_id = origin or find_origin(request)
         args = sent.args.copy() if _is_simple(sent.args) else _Copy(lost).make(sent.args, "args")
         named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
@@ -80,13 +82,13 @@ class CallRecord(BaseModel, defer_build=True):
             "id": id,
             "created_at": datetime.now(UTC),
             "tool_call": make_unchecked(ToolCall, named),
-            "caller": request.caller,
+            "caller": request.sender.caller,
             "state": None if request.state is None else _Copy(lost).make(request.state, "state"),
             "context": _Copy(lost).make(dict(request.context), "context") or {} if request.context else {},
-            "headers": _copy_headers(request.headers),
+            "headers": _copy_headers(request.sender.headers),
             "lost": tuple(lost),
             "due": None,
-            "known_as": request.known_as() if callable(request.known_as) else request.known_as,
+            "known_as": known_as() if callable(known_as) else known_as,
             "trace_id": trace_id,
             "request_id": request_id,
         }
@@ -138,15 +140,16 @@ class CallRecord(BaseModel, defer_build=True):
         headers = said["headers"]
         return CallRequest(
             said["tool_call"],
-            said["caller"],
+            Sender(
+                headers if type(headers) is HeaderMap else HeaderMap(headers),
+                said["caller"],
+                deadline=None if said["due"] is None else Deadline.from_clock(said["due"]),
+                wants_value=True,  # The stored answer may be asked for over any route.
+            ),
             said["state"],
             said["context"],
-            headers if type(headers) is HeaderMap else HeaderMap(headers),
-            deadline=None if said["due"] is None else Deadline.from_clock(said["due"]),
             id=said["id"],
-            is_counted=True,
-            known_as=said["known_as"],
-            wants_value=True,  # The stored answer may be asked for over any route.
+            review=NOT_REVIEWED if said["known_as"] is None else Review(known_as=said["known_as"]),
             origin=self.origin,
         )
 

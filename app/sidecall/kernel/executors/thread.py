@@ -319,7 +319,7 @@ class ThreadExecutor:
 
 
 def _turn_of(job: ThreadJob) -> CallerKey:
-    return key_of(job.invocation.request.caller)
+    return key_of(job.invocation.request.sender.caller)
 
 
 def _note_wait(job: ThreadJob) -> None:

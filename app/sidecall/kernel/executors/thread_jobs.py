@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sidecall.kernel.core.invocation import Invocation, Release
+from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.result_memory import SMALL, estimate_size
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.results import complete, drain
 
 # Results that are never large.

@@ -16,10 +16,11 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The size limits of a JSON body: bytes, and number of values."""
+    """The size limits of a JSON body: bytes, number of values, and calls of a batch."""
 
     size: int
     values: int
+    calls: int = 128
 
     def hold(self, body: bytes) -> bytes:
         """Return a body; the default holder counts nothing.

@@ -1,19 +1,19 @@
 """The context of a request besides its body, built once, and whether its client is still connected."""
 
 import asyncio
-from collections.abc import Collection, Coroutine, Mapping
+from collections.abc import Coroutine
 from contextvars import Context
 from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
-from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
+from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.fast_path import DirectResponse
 
@@ -174,17 +174,10 @@ class BareHeaders(Headers):
         self._list = raw
 
 
-class RequestContext(Struct):
-    """The sender of a request, its headers, whether it is still connected, and its deadline.
+class RequestContext(Sender, frozen=True):
+    """The sender of an HTTP request, whose calls may be watched over while it is connected."""
 
-    `pinned` are the allowed contract hashes of its tool.
-    """
-
-    headers: Mapping[str, str] = field(default_factory=dict)
-    caller: Caller = ANONYMOUS
     presence: DisconnectListener | None = None
-    deadline: Deadline | None = None
-    pinned: Collection[str] | None = None
 
     def while_present(self, work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
         """Do some work, but cancel it when the client disconnects; the body must have been read.
@@ -206,4 +199,5 @@ def make_context(
     named = scope.get(HEADERS)
     bare = named is not None and PARENT not in named and CONVERSATION not in named
     headers = BareHeaders(scope["headers"]) if bare else Headers(scope=scope)
-    return RequestContext(headers, caller_of(scope), DisconnectListener(receive, sweep), deadline)
+    presence = DisconnectListener(receive, sweep)
+    return RequestContext(headers, caller_of(scope), presence, deadline, holder=presence)

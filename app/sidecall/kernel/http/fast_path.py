@@ -66,24 +66,24 @@ class RequestWatch:
     """
 
     def __init__(self, tally: RequestTally) -> None:
-        self._tally = tally
+        self.tally = tally
 
     def note(self, scope: Scope, status: int, route: str | None = None) -> None:
         """Record the status with which a request is answered; its route is found out where it is not given."""
         path = route or scope["path"]
         key = (path if route or path in _FIXED else find_route(scope), status)
-        counts = self._tally.counts
+        counts = self.tally.counts
         try:
             counts[key] += 1
         except KeyError:
             counts[key] = 1
-        if self._tally.logs:
+        if self.tally.logs:
             self._log(scope, *key)
 
     def _log(self, scope: Scope, route: str, status: int) -> None:
         seconds = time.monotonic() - scope.get(_BEGUN, time.monotonic())
         problem, detail = scope.get(PROBLEM, (None, ""))
-        self._tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
+        self.tally.log(AnsweredRequest(scope["method"], route, status, seconds, problem, detail, caller_of(scope)))
 
     def follow(self, scope: Scope, send: Send) -> Send:
         """Return a `send` that records the status of its answer."""

@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes, urlencode
 from fastapi import Depends, Query, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from msgspec.structs import replace
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 from starlette.routing import compile_path, get_name
@@ -260,9 +261,7 @@ CallerDep = Annotated[Caller, Depends(_caller)]
 
 
 async def _context(request: Request, deadline: DeadlineDep) -> RequestContext:
-    context = make_context(request.scope, request.receive, deadline)
-    context.pinned = read_pins(request.headers)
-    return context
+    return replace(make_context(request.scope, request.receive, deadline), pinned=read_pins(request.headers))
 
 
 ContextDep = Annotated[RequestContext, Depends(_context)]

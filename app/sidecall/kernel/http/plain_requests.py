@@ -128,8 +128,8 @@ def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> Re
     """
     named = scope[HEADERS]
     if CONVERSATION not in named and PARENT not in named:  # As in most; spelled out, since every call passes here.
-        caller = scope.get(CALLER, ANONYMOUS)
-        return RequestContext(BareHeaders(scope["headers"]), caller, DisconnectListener(receive, sweep))
+        caller, presence = scope.get(CALLER, ANONYMOUS), DisconnectListener(receive, sweep)
+        return RequestContext(BareHeaders(scope["headers"]), caller, presence, holder=presence)
     context = make_context(scope, receive, sweep=sweep)
     if CONVERSATION in named:
         require_conversation(context.headers, {})

@@ -33,8 +33,8 @@ async def try_arguments(invocation: Invocation) -> ToolFailure | None:
                 await waits
     except ToolFailure as failure:
         return failure
-    if invocation.ignored:
-        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.ignored)])
+    if invocation.remarks.ignored:
+        return InvalidArguments([_refuse(name) for name in dict.fromkeys(invocation.remarks.ignored)])
     return None
 
 
@@ -64,7 +64,7 @@ def decode(invocation: Invocation) -> Awaitable[None] | None:
         value = _parse_object(args)
         if value is None:
             if len(args) > SHORT:
-                return ARGUMENTS.run_for(key_of(invocation.request.caller), _mend, invocation, args)
+                return ARGUMENTS.run_for(key_of(invocation.request.sender.caller), _mend, invocation, args)
             _mend(invocation, args)
             return None
         args = value
@@ -83,12 +83,12 @@ def _parse_object(text: str) -> dict[str, object] | None:
 
 def _mend(invocation: Invocation, text: str) -> None:
     try:
-        invocation.args, written = _read(text, invocation.tool.args_schema.flat, invocation.repaired)
+        invocation.args, written = _read(text, invocation.tool.args_schema.flat, invocation.remarks.repaired)
     except MalformedArguments:
-        invocation.repaired.clear()  # Nothing is mended where the call is refused.
+        invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
         raise
-    if invocation.repaired:
-        invocation.written = written
+    if invocation.remarks.repaired:
+        invocation.remarks.written = written
 
 
 def _read(text: str, schema: Schema, repaired: list[str]) -> tuple[dict[str, object], str | None]:
@@ -132,7 +132,7 @@ def inject(invocation: Invocation) -> Awaitable[None] | None:
     forged = invocation.tool.hidden_names & invocation.args.keys()
     if forged:
         invocation.args = {name: value for name, value in invocation.args.items() if name not in forged}
-        invocation.ignored.extend(sorted(forged))
+        invocation.remarks.ignored.extend(sorted(forged))
     request = invocation.request
     if is_long(request.state, MOST_CHOSEN) or is_long(request.context, MOST_CHOSEN):
         return fill_slowly(invocation, ARGUMENTS)
@@ -164,7 +164,7 @@ def validate(invocation: Invocation) -> Awaitable[None] | None:
 
 
 def _validate_much(invocation: Invocation) -> Awaitable[None]:
-    return ARGUMENTS.run_for(key_of(invocation.request.caller), validate_in_steps, invocation)
+    return ARGUMENTS.run_for(key_of(invocation.request.sender.caller), validate_in_steps, invocation)
 
 
 __all__ = ["validate", "validate_at_once"]

@@ -204,7 +204,7 @@ class _Batch(Generic[T]):
         self._turn_ends = monotonic() + _TURN
 
     async def run_group(self, group: Sequence[CallRequest], first: int, portions: BatchThrottle) -> list[T]:
-        caller = key_of(group[0].caller)
+        caller = key_of(group[0].sender.caller)
         places = portions.join(caller, len(group))
         running = (self._run_one(index, request) for index, request in enumerate(group, first))
         try:

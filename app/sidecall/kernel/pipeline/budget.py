@@ -110,7 +110,7 @@ class Budget:
         return await RESULTS.run(to_json, plain) if self._results is None else await self._results.write(plain)
 
     async def _cut(self, invocation: Invocation, message: ToolMessage, whole: str | bytes, most: int) -> None:
-        url = await self._keep(whole, invocation.request.caller)
+        url = await self._keep(whole, invocation.request.sender.caller)
         where = _say_where(whole, url)
         message.content = await _cut_content(message.content, most, where)
         message.response_metadata.update(truncated=True, artifact_url=url)

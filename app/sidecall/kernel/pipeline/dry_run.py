@@ -56,7 +56,7 @@ def _show(invocation: Invocation, said: Any, what: str = "preview") -> Preview:
 
 
 def _hide(invocation: Invocation, shown: Any) -> Any:
-    return shown if invocation.mask is None else invocation.mask.hide(shown)
+    return shown if invocation.secrets.mask is None else invocation.secrets.mask.hide(shown)
 
 
 def _explain(invocation: Invocation, error: BaseException, what: str = "preview") -> Preview:
@@ -120,8 +120,8 @@ async def run_dry(invocation: Invocation, steps: Sequence[Step], foresee: Sequen
     preview = await make_preview(invocation)
     return DryRunResult(
         args=args,
-        repaired=invocation.repaired,
-        ignored=invocation.ignored,
+        repaired=invocation.remarks.repaired,
+        ignored=invocation.remarks.ignored,
         preview=preview,
         approval=approval,
         **foreseen,

@@ -72,7 +72,7 @@ def make_call_keys(invocation: Invocation) -> dict[str, Any]:
 
 def make_caller_key(request: CallRequest) -> dict[str, str]:
     """Return the field that names who has sent a call; none where callers are not told apart."""
-    return {} if request.caller is ANONYMOUS else {"caller": cut_id(request.caller.subject)}
+    return {} if request.sender.caller is ANONYMOUS else {"caller": cut_id(request.sender.caller.subject)}
 
 
 def make_duration_key(invocation: Invocation) -> dict[str, float]:

@@ -146,11 +146,11 @@ def find_original(error: BaseException) -> BaseException:
 
 def hide_in_refused(invocation: Invocation, failure: InvalidArguments) -> InvalidArguments:
     """Return the error with the call's secrets masked; unchanged if the call has none."""
-    if invocation.mask is None:
+    if invocation.secrets.mask is None:
         return failure
     original: Any = failure.original
     shown = None if original is None else make_shown(invocation, original.errors())
-    return InvalidArguments(invocation.mask.hide(failure.errors), lambda: shown)
+    return InvalidArguments(invocation.secrets.mask.hide(failure.errors), lambda: shown)
 
 
 def make_shown(invocation: Invocation, found: Iterable[Mapping[str, Any]]) -> ValidationError:
@@ -162,7 +162,7 @@ def make_shown(invocation: Invocation, found: Iterable[Mapping[str, Any]]) -> Va
 
 
 def _hide(invocation: Invocation, value: Any) -> Any:
-    return value if invocation.mask is None else invocation.mask.hide(value)
+    return value if invocation.secrets.mask is None else invocation.secrets.mask.hide(value)
 
 
 def _write_detail(found: Mapping[str, Any], args: Mapping[str, Any]) -> InitErrorDetails:

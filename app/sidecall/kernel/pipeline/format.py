@@ -11,7 +11,7 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.kernel.core.content_blocks import read_block
 from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, find_cost, find_usage, new_invocation_id, wants_value
+from sidecall.kernel.core.invocation import Invocation, find_cost, find_usage, new_invocation_id
 from sidecall.kernel.core.messages import (
     ABSENT,
     IGNORED,
@@ -127,7 +127,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
 async def _format_aside(invocation: Invocation) -> None:
     """Format a large result in a thread."""
     try:
-        await RESULTS.run_for(key_of(invocation.request.caller), _format_structure, invocation)
+        await RESULTS.run_for(key_of(invocation.request.sender.caller), _format_structure, invocation)
     except ToolFailure:
         if invocation.tool.executor != "inline":
             raise
@@ -160,7 +160,7 @@ def _format_any(invocation: Invocation, name: str) -> None:
     fields["artifact"] = (
         None if artifact is None else _make_jsonable(name, artifact, lost.of("artifact"), "artifact", to_written)
     )
-    invocation.notes = lost.notes
+    invocation.remarks.notes = lost.notes
     invocation.message = make_message(invocation, told, fields)
     keep_value(invocation.message, _choose_value(invocation, content, value))
 
@@ -173,7 +173,7 @@ def _choose_value(invocation: Invocation, content: Any, value: Any) -> Any:
     if invocation.tool.results is None or invocation.tool.says_values:
         return ABSENT
     if kind is JsonText:
-        is_read = wants_value(invocation.request) or invocation.tool.options.cache is not None
+        is_read = invocation.request.sender.wants_value or invocation.tool.options.cache is not None
         return content.value if is_read else ABSENT
     return value
 
@@ -227,7 +227,7 @@ def notes_ignored(tool: CompiledTool) -> bool:
 
 def note_ignored(invocation: Invocation) -> None:
     """Return the note about dropped arguments, for dialects without a place for their names."""
-    message, names = invocation.message, invocation.ignored
+    message, names = invocation.message, invocation.remarks.ignored
     if message is not None and names:
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         said = replace_surrogates(", ".join(names[:_MOST_NAMED]))
@@ -323,11 +323,11 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         # In whole microseconds; round() would take as long as all else that is made here.
         "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
         "return_direct": tool.options.return_direct,
-        "ignored_args": invocation.ignored,
-        "repaired": invocation.repaired,
+        "ignored_args": invocation.remarks.ignored,
+        "repaired": invocation.remarks.repaired,
     }
-    if invocation.verdicts:
-        said["guardrails"] = list(invocation.verdicts)
+    if invocation.remarks.verdicts:
+        said["guardrails"] = list(invocation.remarks.verdicts)
     if tool.options.retry is not None and invocation.attempts:
         said["attempts"] = invocation.attempts
     usage = find_usage(invocation)
@@ -336,13 +336,13 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     cost = find_cost(invocation)
     if cost is not None:
         said["cost"] = cost
-    if request.rule is not None:
-        said["approval_rule"] = request.rule.describe()
-    decided = request.decided
+    if request.review.rule is not None:
+        said["approval_rule"] = request.review.rule.describe()
+    decided = request.review.decision
     if decided is not None and decided.asked_args is not None:
-        said["approval"] = {"id": request.resumes, "decided_by": decided.by, "args": request.call.args}
-    if invocation.notes:
-        said["notes"] = list(invocation.notes)
+        said["approval"] = {"id": request.review.approval_id, "decided_by": decided.by, "args": request.call.args}
+    if invocation.remarks.notes:
+        said["notes"] = list(invocation.remarks.notes)
     return said
 
 

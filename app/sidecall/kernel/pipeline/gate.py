@@ -116,20 +116,17 @@ class Ticket:
         """Return the slot, unless that has been done or was handed over."""
         if not self.is_left:
             self.is_left = True
-            self.admission.leave(self.plan.semaphores, self.request.caller)
+            self.admission.leave(self.plan.semaphores, self.request.sender.caller)
+
+
+def _deny_silently(_caller: Caller, _tool: str) -> None:
+    """Tell nobody."""
 
 
 class Gate:
     """Admits calls, and refuses those without a tool, quota or slot."""
 
-    def __init__(
-        self,
-        registry: Registry,
-        plans: Plans,
-        admission: Admission,
-        observer: Observer,
-        deny: Callable[[Caller, str], None],
-    ) -> None:
+    def __init__(self, registry: Registry, plans: Plans, admission: Admission, observer: Observer) -> None:
         self._registry = registry
         self._plans = plans
         self._admission = admission
@@ -138,10 +135,13 @@ class Gate:
         self.has_rate = admission.quotas is not None and admission.quotas.rate is not None
         self.has_checks = plans.has_checks
         self._observer = observer
-        self._deny = deny
+        # Told of callers that lack a scope of a tool, by its name.
+        self.deny: Callable[[Caller, str], None] = _deny_silently
 
-    async def enter(self, request: CallRequest) -> Ticket | ToolMessage:
+    async def enter(self, request: CallRequest, tool: CompiledTool | None = None) -> Ticket | ToolMessage:
         """Admit a call and return its ticket, which must be left; or the answer, where its caller sees no such tool.
+
+        `tool` is the result of a look-up for this call, if one was made.
 
         Raises:
             QuotaExceeded: The caller has made as many calls as it may.
@@ -152,12 +152,14 @@ class Gate:
             ContractChanged: The tool is not what the call is pinned to.
             RequestError: A check of a feature refuses the call.
         """
-        entered = self.begin_entry(request)
+        entered = self.begin_entry(request, tool)
         return entered if isinstance(entered, Ticket) else await entered
 
-    def begin_entry(self, request: CallRequest) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
+    def begin_entry(
+        self, request: CallRequest, tool: CompiledTool | None = None
+    ) -> Ticket | Coroutine[Any, Any, Ticket | ToolMessage]:
         """Do so at once, or return an awaitable; raises what `enter` raises."""
-        begun = self.begin(request)
+        begun = self.begin(request, tool)
         return Ticket(request, begun, 0.0, self._admission) if isinstance(begun, Plan) else begun
 
     def begin(
@@ -179,27 +181,27 @@ class Gate:
         """
         if tool is None:
             tool = self._registry.get(request.call.name)
+        sender = request.sender
+        caller = sender.caller
         # A header is looked at where the request comes in: most have none.
-        if request.context and FIELD in request.context and not request.is_counted:
+        if request.context and FIELD in request.context and request.id is None:
             self._require_conversation(request, tool)
-        # A call that was remembered was counted when it came.
-        if self.has_rate and not request.is_counted:
+        # A call of a record was counted when it came.
+        if self.has_rate and request.id is None:
             waits = self._count(request, tool)
             if waits is not None:
                 return self._enter_when_counted(waits, request, tool)
         if (
             tool is None
             or tool.options.rate is not None
-            or request.pinned is not None
+            or sender.pinned is not None
             # Of most tools and callers two words say so.
-            or not (
-                (tool.options.is_for_all and request.caller.toolset is None) or is_surely_visible(tool, request.caller)
-            )
+            or not ((tool.options.is_for_all and caller.toolset is None) or is_surely_visible(tool, caller))
         ):
             return self._enter_if_visible(request, tool)
         plan = self._plans.of(tool)
         try:
-            if plan.checks or not self._admission.enter_at_once(plan.semaphores, request.caller):
+            if plan.checks or not self._admission.enter_at_once(plan.semaphores, caller):
                 return self._wait(request, plan)
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
@@ -208,7 +210,7 @@ class Gate:
 
     def _require_conversation(self, request: CallRequest, tool: CompiledTool | None) -> None:
         try:
-            require_conversation(request.headers, request.context)
+            require_conversation(request.sender.headers, request.context)
         except MissingContext as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
@@ -223,12 +225,13 @@ class Gate:
     async def _enter_if_visible(self, request: CallRequest, tool: CompiledTool | None) -> Ticket | ToolMessage:
         if tool is None or not await self._see(request, tool):
             self._observer.refuse(request, "unknown_tool")
-            if tool is not None and not request.caller.may(*tool.options.scopes):
-                self._deny(request.caller, tool.name)
+            caller = request.sender.caller
+            if tool is not None and not caller.may(*tool.options.scopes):
+                self.deny(caller, tool.name)
             return refuse(await self.explain_missing(request, tool), request.call)
         self.hold(request, tool)
         # Not before: that a tool has a rate says that there is one.
-        if not request.is_counted:
+        if request.id is None:
             await self._count_for_tool(request, tool)
         return await self._wait(request, self._plans.of(tool))
 
@@ -239,7 +242,7 @@ class Gate:
             ContractChanged: It is not.
         """
         try:
-            hold_contract(request.pinned, tool, self._registry.contracts)
+            hold_contract(request.sender.pinned, tool, self._registry.contracts)
         except ContractChanged as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
@@ -261,7 +264,7 @@ class Gate:
 
     async def _see(self, request: CallRequest, tool: CompiledTool) -> bool:
         try:
-            return await ask_visible(tool, request.caller, request.context)
+            return await ask_visible(tool, request.sender.caller, request.context)
         except MissingContext as error:
             self._observer.refuse(request, find_outcome_of_error(error), tool)
             raise
@@ -269,7 +272,8 @@ class Gate:
     async def _wait(self, request: CallRequest, plan: Plan) -> Ticket:
         await self.check(request, plan.tool)
         try:
-            waited = await self._admission.enter(plan.semaphores, request.caller, request.deadline)
+            sender = request.sender
+            waited = await self._admission.enter(plan.semaphores, sender.caller, sender.deadline)
         except BaseException as error:
             self._observer.refuse(request, find_outcome_of_error(error), plan.tool)
             raise
@@ -289,7 +293,7 @@ class Gate:
 
     def _count(self, request: CallRequest, tool: CompiledTool | None) -> Awaitable[None] | None:
         try:
-            return None if self._quotas is None else self._quotas.take(request.caller)
+            return None if self._quotas is None else self._quotas.take(request.sender.caller)
         except QuotaExceeded:  # As `_noting` does, which costs more than what stands in it.
             self._observer.refuse(request, "overloaded", tool)
             raise
@@ -298,7 +302,7 @@ class Gate:
         if self._quotas is None or tool.options.rate is None:
             return
         with self._noting(request, tool):
-            waits = self._quotas.take(request.caller, tool)
+            waits = self._quotas.take(request.sender.caller, tool)
             if waits is not None:
                 await waits
 

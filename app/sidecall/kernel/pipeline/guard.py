@@ -93,7 +93,7 @@ async def _ask(
         raise _deny(invocation, guardrail.name, failed.__cause__ or failed, unchecked) from failed
     except ValueError as error:
         raise _deny(invocation, guardrail.name, error, unchecked) from error
-    invocation.verdicts = [*invocation.verdicts, said]
+    _note(invocation, said)
     if verdict.verdict == "reject_content":
         raise CallDenied(verdict.message)
     if verdict.verdict == "raise_exception":
@@ -119,5 +119,9 @@ async def _replace_args(invocation: Invocation, name: str, args: Any) -> None:
 
 def _deny(invocation: Invocation, name: str, error: BaseException, unchecked: str) -> CallDenied:
     log_hook_failure(invocation, f"the guardrail {name}", error)
-    invocation.verdicts = [*invocation.verdicts, {"name": name, "verdict": "crashed", "output_info": None}]
+    _note(invocation, {"name": name, "verdict": "crashed", "output_info": None})
     return CallDenied(unchecked)
+
+
+def _note(invocation: Invocation, verdict: dict[str, Any]) -> None:
+    invocation.remarks.verdicts = [*invocation.remarks.verdicts, verdict]

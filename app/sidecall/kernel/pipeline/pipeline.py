@@ -8,12 +8,15 @@ from typing import Any
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
-from sidecall.kernel.core.invocation import NO_SERVICES, NOTHING, CallRequest, CallServices, Invocation, new_invocation
+from sidecall.kernel.core.invocation import NOTHING, CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.result_memory import ResultMemory
+from sidecall.kernel.core.services import NO_SERVICES, CallServices
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.arguments import decode, inject, try_arguments
+from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.dry_run import DryRunResult, run_dry
 from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcome
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
@@ -72,7 +75,7 @@ class CallsInFlight:
     def enter(self, invocation: Invocation) -> RunningCall:
         """Note a call, in its task."""
         running = RunningCall(invocation, asyncio.current_task())
-        if not invocation.request.is_remembered:
+        if invocation.request.job is None:
             self._running[invocation.id] = running
         return running
 
@@ -106,6 +109,10 @@ class CallsInFlight:
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
 
 
+# Bytes of results that are kept where a server says nothing of it.
+_MOST_RESULTS = 16 * 1024 * 1024
+
+
 class Pipeline:
     """Takes calls through the gate and the stages; REST, batches, MCP and in-process calls all use it."""
 
@@ -127,8 +134,11 @@ class Pipeline:
         self._observer: Observer = observer or Unobserved()
         self._admission = admission
         self.in_flight = CallsInFlight()
+        self.portions = BatchThrottle()
+        # The memory of results that are on their way.
+        self.results = ResultMemory(_MOST_RESULTS) if services.results is None else services.results
         self.plans = Plans(stages, admission)
-        self.gate = Gate(registry, self.plans, admission, self._observer, services.deny)
+        self.gate = Gate(registry, self.plans, admission, self._observer)
 
     async def run(self, request: CallRequest) -> ToolMessage:
         """Run a call of the tool that it names.
@@ -203,7 +213,7 @@ class Pipeline:
             return self._end(invocation, begun)
         finally:
             if waits is None and admission is not None:
-                admission.leave(plan.semaphores, invocation.request.caller)
+                admission.leave(plan.semaphores, invocation.request.sender.caller)
                 # Its traceback holds the frames in which the invocation stands, and would so hold itself.
                 invocation.error = None
 
@@ -227,7 +237,7 @@ class Pipeline:
         finally:
             self.in_flight.leave(running)
             if admission is not None:
-                admission.leave(plan.semaphores, invocation.request.caller)
+                admission.leave(plan.semaphores, invocation.request.sender.caller)
                 invocation.error = None
 
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
@@ -278,11 +288,11 @@ class Pipeline:
     async def find_missing(self, request: CallRequest) -> MissingContext | None:
         """Return the first thing that its caller, not the model, left out of the call; None if nothing is missing."""
         try:
-            require_conversation(request.headers, request.context)
+            require_conversation(request.sender.headers, request.context)
         except MissingContext as unusable:
             return unusable
         tool = self._registry.get(request.call.name)
-        if tool is None or not tool.injections or not await is_visible(tool, request.caller, request.context):
+        if tool is None or not tool.injections or not await is_visible(tool, request.sender.caller, request.context):
             return None
         try:
             invocation = self._accept(request, tool)
@@ -321,7 +331,7 @@ def _settle(invocation: Invocation) -> None:
     """Note that the result is complete, and add to its message what it repeats of the call."""
     message, request = invocation.message, invocation.request
     if message is not None:
-        settle_item(message, request.call, approved=request.approved)
+        settle_item(message, request.call, approved=request.review.approved)
     if invocation.share is not None:
         invocation.close_share()
 
@@ -344,10 +354,9 @@ async def _take_waiting(running: RunningCall, waits: Awaitable[None], steps: Ite
 async def _take_again(plan: Plan, running: RunningCall, rule: ApprovalRule) -> None:
     """Run a call again from the first stage, after a rule has approved it."""
     invocation = running.invocation
-    request, services = invocation.request.copy_with(approved=True, rule=rule), invocation.services
+    request, services = invocation.request.copy_reviewed(approved=True, rule=rule), invocation.services
     fresh = Invocation(invocation.id, request, invocation.tool, invocation.started, invocation.deadline, services)
-    fresh.waited, fresh.share, fresh.trace_id = invocation.waited, invocation.share, invocation.trace_id
-    fresh.cost = invocation.cost
+    fresh.waited, fresh.share, fresh.cost = invocation.waited, invocation.share, invocation.cost
     for name in Invocation.__struct_fields__:  # The same object, which is watched.
         setattr(invocation, name, getattr(fresh, name))
     running.is_ending = False

@@ -5,7 +5,7 @@ from collections.abc import Awaitable
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.errors import ToolOutputError
-from sidecall.kernel.core.invocation import Invocation, wants_value
+from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ABSENT, RESULT, ToolMessage, are_blocks, find_value, keep_value
 from sidecall.kernel.core.tool import CompiledTool, ResultSchema
 from sidecall.kernel.json_data.bulk import is_long
@@ -31,17 +31,17 @@ def hold_result(invocation: Invocation) -> Awaitable[None] | None:
     if hold is _hold and (value is ABSENT or type(value) in results.scalars):
         return None
     if is_long(value):
-        return RESULTS.run_for(key_of(invocation.request.caller), hold, invocation, message, results)
+        return RESULTS.run_for(key_of(invocation.request.sender.caller), hold, invocation, message, results)
     hold(invocation, message, results)
     return None
 
 
 def _hold(invocation: Invocation, message: ToolMessage, results: ResultSchema) -> None:
     value = find_value(message)
-    is_read = wants_value(invocation.request)
+    is_read = invocation.request.sender.wants_value
     if is_read:
         value = to_plain(value)  # A copy, since the tool may go on changing its own.
-    settled = results.settle(invocation.tool.name, value, invocation.notes)
+    settled = results.settle(invocation.tool.name, value, invocation.remarks.notes)
     if settled is not value:
         _put(invocation, message, settled)
     keep_value(message, settled if is_read else ABSENT)

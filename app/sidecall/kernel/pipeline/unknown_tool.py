@@ -44,7 +44,7 @@ class MissingTools:
     async def explain(self, request: CallRequest, hidden: CompiledTool | None) -> ToolNotFound:
         """Build the failure that names the tools this caller can see; `hidden` is known not to be one."""
         toolset = (request.call.item or {}).get("toolset_name")
-        listing = await self.list_for(request.caller, request.context, toolset, hidden)
+        listing = await self.list_for(request.sender.caller, request.context, toolset, hidden)
         name, choices = request.call.name, listing.choices
         nearest = choices.find_nearest(name)
         meant = EARLIER.get(name)

@@ -69,10 +69,10 @@ def begin_answer(
     if tool is not None and (
         preferences is not PLAIN or tool.options.is_remembered or sent.is_async or sent.callback_url is not None
     ):
-        if parts.remember is None:
+        if parts.durable.answer is None:
             _refuse_to_remember(preferences, sent)
-        elif is_surely_visible(tool, request.caller):
-            return parts.remember(parts, request, tool, preferences, context, sent)
+        elif is_surely_visible(tool, request.sender.caller):
+            return parts.durable.answer(parts, request, tool, preferences, context, sent)
         else:
             return _remember(parts, sent, request, context, tool, preferences)
     return _begin(parts, request, sent.dialect, context, tool)
@@ -107,9 +107,9 @@ async def _remember(
     tool: CompiledTool,
     preferences: Preferences,
 ) -> Reply:
-    if await is_visible(tool, request.caller, request.context):
-        assert parts.remember is not None
-        return await parts.remember(parts, request, tool, preferences, context, sent)
+    if await is_visible(tool, request.sender.caller, request.context):
+        assert parts.durable.answer is not None
+        return await parts.durable.answer(parts, request, tool, preferences, context, sent)
     # Tools may have been loaded again in the meantime.
     came = _begin(parts, request, sent.dialect, context, parts.registry.get(sent.call.name))
     return came if isinstance(came, Reply) else await came
@@ -135,8 +135,8 @@ def _begin(
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(context.presence)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(context.presence)
     # As `_make_headers` finds out for the others.
     is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
     if is_common and not is_counted and "cache" not in said["response_metadata"]:
@@ -161,20 +161,20 @@ async def _go_on(
         if reply is None:
             raise
         return reply
-    if parts.results.shares:
-        parts.results.release(context.presence)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(context.presence)
     return Reply(answer, 200, _make_headers(parts, request, dialect, message, tool))
 
 
 def answer_instead(parts: Parts, request: CallRequest, error: BaseException) -> Reply | None:
     """Return the answer to a call that has no message; None for an error to be raised."""
-    if parts.results.shares:
-        parts.results.release(request.holder)
+    if parts.pipeline.results.shares:
+        parts.pipeline.results.release(request.sender.holder)
     if isinstance(error, ApprovalRequired):
-        headers = find_quota_headers(parts, request.caller, request.call.name)
+        headers = find_quota_headers(parts, request.sender.caller, request.call.name)
         return Reply(to_json(error.approval), 202, {"Location": f"/approvals/{error.approval.id}"} | headers)
     if isinstance(error, RequestError):
-        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.caller, request.call.name)
+        error.quotas = error.quotas or parts.pipeline.gate.quotas_of(request.sender.caller, request.call.name)
     return None
 
 
@@ -182,7 +182,7 @@ def _make_headers(
     parts: Parts, request: CallRequest, dialect: DialectName, message: ToolMessage, tool: CompiledTool | None
 ) -> dict[str, str]:
     is_counted = parts.pipeline.gate.counts(tool)
-    headers = find_quota_headers(parts, request.caller, request.call.name) if is_counted else {}
+    headers = find_quota_headers(parts, request.sender.caller, request.call.name) if is_counted else {}
     if message.additional_kwargs or "cache" in message.response_metadata:
         headers |= _tell(message, dialect)
     return headers
@@ -202,7 +202,7 @@ async def answer_calls(
     requests = [make_request(sent, context) for sent in calls]
     dialects = [form or sent.dialect for sent in calls]
     try:
-        messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.portions)
+        messages = await run_batch(parts.run, parts.registry.get, requests, keep, parts.pipeline.portions)
         # Most are short texts, which need no closer look.
         if sum(map(_count_short, messages)) <= LONGEST:
             body = dump_plain([*map(_write_short, messages, dialects)])
@@ -213,8 +213,8 @@ async def answer_calls(
             ]
             body = await write_json(parts, answers, messages)
     finally:
-        if parts.results.shares:
-            parts.results.release(context.presence)
+        if parts.pipeline.results.shares:
+            parts.pipeline.results.release(context.presence)
     headers = waiting_headers(messages)
     if parts.pipeline.gate.has_rate:
         headers |= find_quota_headers(parts, context.caller)
@@ -251,7 +251,7 @@ async def write_whole(parts: Parts, answer: Any, message: ToolMessage) -> bytes:
 
 async def write_json(parts: Parts, answer: Any, large: Any) -> bytes:
     """Serialize an answer to JSON, outside the event loop if `large` is large."""
-    return await parts.results.write(answer) if is_bulky(large) else to_json(answer)
+    return await parts.pipeline.results.write(answer) if is_bulky(large) else to_json(answer)
 
 
 async def require_context(parts: Parts, calls: Sequence[ReceivedCall], context: RequestContext) -> None:

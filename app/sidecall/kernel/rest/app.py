@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, Literal
@@ -26,10 +26,10 @@ from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Auth
 from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
 from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.parameters import NamedRoute
+from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
-from sidecall.kernel.rest.listings import Listings
 from sidecall.kernel.rest.openapi_document import make_document, show_served
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route
@@ -105,7 +105,7 @@ class Pages:
 
     These are `on` for callers who may read them, `open` for everybody, or `off`. `routes` are those of the API, in the
     order in which they are matched; `shortcuts` are those of features, `forms` the models of bodies that their routes
-    read themselves, and `answers` adds answers to what no route is found for.
+    read themselves, and `answers` adds answers to what no route is found for. `requests` counts what is asked for.
     """
 
     docs: bool = True
@@ -114,6 +114,7 @@ class Pages:
     shortcuts: Mapping[str, Shortcut] = field(default_factory=dict)
     forms: Sequence[str] = ()
     answers: Sequence[Callable[[FastAPI], None]] = ()
+    requests: RequestTally = field(default_factory=lambda: RequestTally({}))
 
 
 _ALL_PAGES = Pages()
@@ -141,8 +142,7 @@ def build_api(
     """
     is_proved = access is not None and access.is_proved
     is_open = _make_is_open(pages, with_metrics=not is_proved or pages.metrics == "open")
-    watch, permissions = RequestWatch(parts.requests), Permissions(pages.routes)
-    parts = replace(parts, details=Listings(parts.registry))
+    watch, permissions = RequestWatch(pages.requests), Permissions(pages.routes)
     shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts}
     app = Application(
         wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open, permissions),
@@ -224,7 +224,7 @@ def _wrappers(
     """List the middleware, from the outside in."""
     share, refuse = share_with(welcome.origins), _watch_refusals(watch)
     rule = partial(PageRule, welcome=welcome, share=share, refuse=refuse, is_exempt=_PROBES.__contains__)
-    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if parts.requests.logs else []), rule]
+    wrappers: list[Wrapper] = [RequestId, *([Arrivals] if watch.tally.logs else []), rule]
     if access is not None:
         asked = partial(
             Authentication,

@@ -42,6 +42,15 @@ def make_listing(body: bytes, link: str | None = None) -> Listing:
 Sight = tuple[frozenset[str], Toolset | None] | None
 
 
+class ToolListings:
+    """Answers about the tools of a registry: lists of them, and single ones by their names."""
+
+    def __init__(self, registry: Registry) -> None:
+        """Begin with none."""
+        self.pages = Listings(registry)
+        self.details = Listings(registry)
+
+
 class Listings:
     """Caches answers by query and visible tools, until the registry changes.
 

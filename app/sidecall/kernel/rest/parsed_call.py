@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import ValidationError
 from uuid_utils import uuid4
 
@@ -39,14 +40,9 @@ def make_request(sent: ReceivedCall, context: RequestContext) -> CallRequest:
     # Positional: keyword arguments would cost as much as a stage.
     return CallRequest(
         sent.call,
-        context.caller,
+        context if sent.hash is None else replace(context, pinned=(sent.hash,)),
         sent.state,
         sent.context,
-        context.headers,
-        context.presence,
-        context.deadline,
-        context.presence,
-        context.pinned if sent.hash is None else (sent.hash,),
     )
 
 

@@ -10,42 +10,43 @@ from sidecall.kernel.core.context import Caller, Toolset
 from sidecall.kernel.core.errors import CallbackRefused, RequestError, UnknownToolset, cut_name
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.parameters import find_parts
-from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import Lifecycle
-from sidecall.kernel.pipeline.batch import BatchThrottle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.listings import Listings
+from sidecall.kernel.rest.listings import ToolListings
+
+
+@dataclass(frozen=True, slots=True)
+class DurableCalls:
+    """How calls are answered that go on without their client.
+
+    `answer` accepts one, and answers with its result or its address; None where no calls are durable. `longest_wait` is
+    for how many seconds a client may wait for the result.
+    """
+
+    answer: Callable[..., Coroutine[Any, Any, Reply]] | None = None
+    longest_wait: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """What the routes of a server without features work with; `sidecall.features.server_parts` has the rest.
 
-    `details` has what is shown of single tools, by their names; each application has its own. `remember` accepts a call
-    that goes on alone, and answers with its result or its address; None where no calls are remembered. `longest_wait`
-    is for how many seconds a client may wait for such a call; 0 where there are none.
+    `durable` is how calls are answered that go on alone.
     """
 
     registry: Registry
     pipeline: Pipeline
-    listings: Listings
+    listings: ToolListings
     bounds: Bounds
-    max_batch: int
-    requests: RequestTally = field(default_factory=lambda: RequestTally({}))
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
-    details: Listings = field(default_factory=lambda: Listings(Registry()))
-    portions: BatchThrottle = field(default_factory=BatchThrottle)
     backlog: Backlog = field(default_factory=Backlog)
-    results: ResultMemory = field(default_factory=lambda: ResultMemory(16 * 1024 * 1024))
-    remember: Callable[..., Coroutine[Any, Any, Reply]] | None = None
-    longest_wait: float = 0.0
+    durable: DurableCalls = DurableCalls()
 
     @property
     def outage(self) -> str | None:

@@ -76,7 +76,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         if (
             scope["method"] != "GET"
             or SHOWN_CONTEXT in scope[HEADERS]
-            or (listing := parts.listings.find(scope["query_string"], scope.get(CALLER))) is None
+            or (listing := parts.listings.pages.find(scope["query_string"], scope.get(CALLER))) is None
         ):
             return None
         # Spelled out, since clients ask for little else as often.
@@ -85,7 +85,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     def show_tool(scope: Scope, _receive: Receive) -> Reply | None:
         if scope["method"] != "GET" or scope["query_string"] or SHOWN_CONTEXT in scope[HEADERS]:
             return None
-        shown = parts.details.find(scope["path_params"]["name"].encode(), scope.get(CALLER))
+        shown = parts.listings.details.find(scope["path_params"]["name"].encode(), scope.get(CALLER))
         return None if shown is None else _choose(shown, scope)
 
     sweep = DisconnectSweep()
@@ -135,7 +135,7 @@ async def _stream(
 def _read_preferences(scope: Scope, parts: Parts) -> Preferences:
     headers = scope[HEADERS]
     prefer, key = headers.get(b"prefer"), headers.get(b"idempotency-key")
-    longest = parts.longest_wait
+    longest = parts.durable.longest_wait
     if len(headers) != len(scope["headers"]):  # Some header came twice.
         return read_preferences(Headers(scope=scope), longest)
     if key is None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
@@ -95,10 +96,10 @@ class EventStream(Response):
             self._release()
 
     def _release(self) -> None:
-        if not self._parts.results.shares:
+        if not self._parts.pipeline.results.shares:
             return
         for holder in self._holders:
-            self._parts.results.release(holder)
+            self._parts.pipeline.results.release(holder)
 
     async def _enter(self) -> Ticket | ToolMessage | None:
         """Pass the gate with a single call; those of a batch pass it later, so that each is refused in its place."""
@@ -168,12 +169,13 @@ class EventStream(Response):
 
     def _make_request(self, index: int, sent: ReceivedCall) -> CallRequest:
         request = make_request(sent, self._context)
-        request.listener, request.holder = self._events.tell, self._holders[index]
+        request.sender = structs.replace(request.sender, holder=self._holders[index])
+        request.listener = self._events.tell
         return request
 
     async def _answer_all(self) -> None:
         requests = [self._make_request(index, sent) for index, sent in self._unanswered.items()]
-        await run_batch(self._run, self._parts.registry.get, requests, self._answer, self._parts.portions)
+        await run_batch(self._run, self._parts.registry.get, requests, self._answer, self._parts.pipeline.portions)
 
     async def _run(self, request: CallRequest) -> ToolMessage:
         try:
@@ -202,5 +204,5 @@ class EventStream(Response):
         body = await write_whole(self._parts, answer, message)
         del self._unanswered[index]
         self._events.answer("message", body)
-        if self._parts.results.shares:
-            self._parts.results.release(self._holders[index])
+        if self._parts.pipeline.results.shares:
+            self._parts.pipeline.results.release(self._holders[index])

@@ -18,10 +18,10 @@ async def fill_slowly(invocation: Invocation, pool: Pool) -> None:
     """
     supply = invocation.supply()
     filled: dict[str, Any] = {}
-    invocation.injected = filled
+    invocation.values = filled
     for injection in invocation.tool.injections:
         if injection.converts:
-            await pool.run_for(key_of(invocation.request.caller), injection.fill, filled, supply)
+            await pool.run_for(key_of(invocation.request.sender.caller), injection.fill, filled, supply)
         else:
             injection.fill(filled, supply)
 
@@ -35,7 +35,7 @@ def fill_hidden(invocation: Invocation) -> None:
         ToolExecutionError: A secret is of no use, or a validator of the author's crashes.
     """
     filled: dict[str, Any] = {}
-    invocation.injected = filled
+    invocation.values = filled
     if not invocation.tool.injections:
         return
     supply = invocation.supply()
@@ -51,13 +51,13 @@ def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    injected = invocation.injected
+    injected = invocation.values
     if schema is None:
         schema = invocation.tool.args_schema
     try:
-        values = schema.validate(invocation.args, injected, invocation.repaired, invocation.ignored)
+        values = schema.validate(invocation.args, injected, invocation.remarks.repaired, invocation.remarks.ignored)
     except InvalidArguments as failure:
-        invocation.repaired.clear()  # Nothing is mended where the call is refused.
+        invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
         _drop_repeated(invocation)
         if schema.hidden:
             _blame_no_model(invocation, failure)
@@ -68,7 +68,7 @@ def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
         raise
     except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    if invocation.repaired or invocation.ignored:
+    if invocation.remarks.repaired or invocation.remarks.ignored:
         _drop_repeated(invocation)
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
@@ -81,7 +81,7 @@ def validate_in_steps(invocation: Invocation) -> None:
 
 
 def _drop_repeated(invocation: Invocation) -> None:
-    for notes in (invocation.repaired, invocation.ignored):
+    for notes in (invocation.remarks.repaired, invocation.remarks.ignored):
         if len(notes) > 1:
             notes[:] = dict.fromkeys(notes)
 

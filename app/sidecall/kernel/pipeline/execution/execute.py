@@ -6,9 +6,10 @@ from functools import partial
 from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, Release, open_cost
+from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import read_http_exception, read_refusal, read_store_unavailable
+from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
 from sidecall.kernel.pipeline.execution.first_step import FirstSteps, is_late, make_timeout, seconds_left
@@ -39,10 +40,10 @@ class Execute:
             CallRefused: Its executor has not begun it.
         """
         tool, request = invocation.tool, invocation.request
-        if request.deadline is not None and seconds_left(invocation) == 0:
+        if request.sender.deadline is not None and seconds_left(invocation) == 0:
             raise make_timeout(invocation)  # It is no longer awaited, so it need not begin.
-        if request.begins is not None:
-            request.begins(invocation)
+        if request.job is not None:
+            request.job.note_begin(invocation)
         options = tool.options
         if options.cost:
             open_cost(invocation).add(options.cost)

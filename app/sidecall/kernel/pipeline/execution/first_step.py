@@ -110,7 +110,7 @@ def is_late(invocation: Invocation) -> bool:
 
 def make_timeout(invocation: Invocation) -> ToolTimeout:
     """Build the timeout failure of a call."""
-    given = invocation.request.deadline
+    given = invocation.request.sender.deadline
     if given is not None and given.moment == invocation.deadline:
         return ToolTimeout(invocation.tool.name, given.seconds)
     allowed = round(max(0.0, (invocation.deadline or 0.0) - invocation.started), 6)

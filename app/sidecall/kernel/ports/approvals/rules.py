@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,27 +43,6 @@ class RulePage:
 
     rules: Sequence[ApprovalRule]
     cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A person's decision on a call.
-
-    `asked_args` are the model's and `args` what ran, if the person changed them. `approval_id` is the approval by which
-    an earlier, equal call was decided.
-    """
-
-    by: str
-    at: datetime | None = None
-    reason: str | None = None
-    asked_args: dict[str, Any] | str | None = None
-    args: dict[str, Any] | str | None = None
-    approval_id: str | None = None
-
-    @classmethod
-    def by_rule(cls, rule: ApprovalRule) -> Self:
-        """Make the decision of a rule."""
-        return cls(rule.decided_by, rule.decided_at, rule.reason)
 
 
 class ApprovedByRule(SidecallError):

@@ -127,8 +127,8 @@ async def _find_readiness(parts: Parts, scope: Scope) -> Readiness:
     """Return what a server that may take traffic tells this caller."""
     uses = [tool.sandbox_use for tool in parts.registry if tool.sandbox_use is not None]
     use = None if not uses else "python" if "python" in uses else uses[0]
-    sandbox = await show_sandbox(parts.pipeline.services.sandbox, use)
-    refused = await list_refused(parts.pipeline.services.sandbox, parts.registry) or None
+    sandbox = await show_sandbox(parts.pipeline.services.resources.sandbox, use)
+    refused = await list_refused(parts.pipeline.services.resources.sandbox, parts.registry) or None
     if not await _may_know(scope):
         return Readiness()
     return Readiness(

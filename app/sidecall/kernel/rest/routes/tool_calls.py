@@ -136,7 +136,7 @@ async def create_tool_call(
     `problem`; `error` when the server ends before).
     """
     body = await read_body(request, parts.bounds)
-    preferences = read_preferences(request.headers, parts.longest_wait)
+    preferences = read_preferences(request.headers, parts.durable.longest_wait)
     if dry_run:
         return (await dry_run_call(parts, _read_call(parts, body, context), context, format)).to_response()
     if _wants_events(request):
@@ -200,10 +200,10 @@ async def create_tool_call_batch(
     or a tool needs what the program has not sent, nothing is run and the 422 says which. With `Accept:
     text/event-stream` each answer comes as an event as soon as it is ready.
     """
-    refuse_for_batch(read_preferences(request.headers, parts.longest_wait))
+    refuse_for_batch(read_preferences(request.headers, parts.durable.longest_wait))
     body = await read_json(request, parts.bounds)
     with naming_served(parts.registry, context.caller):
-        calls = _read_batch(body, parts.max_batch, parts.registry)
+        calls = _read_batch(body, parts.bounds.calls, parts.registry)
     _refuse_callbacks(calls)
     if context.pinned is not None:
         raise InvalidParameter("`If-Match` goes with one call; in a batch each call has its own `hash`.")
@@ -299,14 +299,14 @@ async def begin_events_of_batch(parts: Parts, request: Request, body: bytes, con
 
 
 async def _read_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
-    calls = read_plain_calls(body, parts.max_batch, parts.registry) or _read_other_calls(parts, body, context)
+    calls = read_plain_calls(body, parts.bounds.calls, parts.registry) or _read_other_calls(parts, body, context)
     await require_context(parts, calls, context)
     return calls
 
 
 def _read_other_calls(parts: Parts, body: bytes, context: RequestContext) -> list[ReceivedCall]:
     try:
-        calls = _read_batch(parse_body(body), parts.max_batch, parts.registry)
+        calls = _read_batch(parse_body(body), parts.bounds.calls, parts.registry)
     except NotAToolCall as error:
         name_served(error, parts.registry, context.caller)
         raise

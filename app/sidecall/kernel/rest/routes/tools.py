@@ -126,14 +126,14 @@ async def list_tools(  # noqa: PLR0913  each parameter is one of the request
     leads to the next one.
     """
     query = request.scope["query_string"]
-    listing = parts.listings.find(query, caller)
+    listing = parts.listings.pages.find(query, caller)
     if listing is None:
         version = parts.registry.version
         wanted = None if toolset is None else parts.find_toolset(toolset)
         seen = await parts.pipeline.visible(caller, context)
         choice = ToolChoice(format, strict, tag, name, wanted, hosted)
         write = partial(_write, request, seen, choice, stretch, parts.registry)
-        listing = await parts.listings.make(query, version, len(seen), write, caller)
+        listing = await parts.listings.pages.make(query, version, len(seen), write, caller)
     return listing.reply_to(if_none_match).to_response()
 
 
@@ -167,12 +167,12 @@ async def get_tool(
     if tool is None:
         listing = await parts.pipeline.gate.missing.list_for(caller, context)
         raise UnknownTool(_unknown(name, listing.choices.find_nearest(name)))
-    shown = await show_sandbox(parts.pipeline.services.sandbox, tool.sandbox_use)
+    shown = await show_sandbox(parts.pipeline.services.resources.sandbox, tool.sandbox_use)
     injected = await _list_injected(parts, caller, tool)
     detail = make_listing(to_json(_detail(tool, shown, injected), by_alias=True))
     # What is shown of a sandbox may change, and so may what is set.
     if tool.sandbox_use is None and not {it.source for it in injected} & {"secret", "token"}:
-        parts.details.keep(name.encode(), detail, version, caller)
+        parts.listings.details.keep(name.encode(), detail, version, caller)
     return detail.reply_to(if_none_match).to_response()
 
 
@@ -181,7 +181,7 @@ async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> li
     injected = describe_injected(tool)
     sources = {it.source for it in injected}
     own = await parts.list_secrets(caller) if "secret" in sources else None
-    marked = [it.mark(own, parts.pipeline.services.secrets) for it in injected]
+    marked = [it.mark(own, parts.pipeline.services.resources.secrets) for it in injected]
     tokens = await parts.list_tokens(caller) if "token" in sources else None
     if tokens is None:
         return marked
