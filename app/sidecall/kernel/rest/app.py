@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib import import_module
 from typing import Any, Literal
 
 from fastapi import FastAPI
@@ -32,8 +31,8 @@ from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.openapi_document import make_document, show_served
 from sidecall.kernel.rest.parts import Parts
+from sidecall.kernel.rest.probes import make_probes
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route
-from sidecall.kernel.rest.routes.health import make_probes
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.version import __version__
 
@@ -269,7 +268,4 @@ def make_routes(routes: Iterable[Route]) -> Iterator[BaseRoute]:
     """Make what stands for routes until they are needed, in their order; of two that take one path the first counts."""
     for route in routes:
         module, _, function = route.endpoint.partition(":")
-        if route.is_early:
-            yield next(it for it in import_module(module).router.routes if it.name == function)
-        else:
-            yield NamedRoute(module, route.method, route.path, function)
+        yield NamedRoute(module, route.method, route.path, function)

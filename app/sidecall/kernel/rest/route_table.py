@@ -18,7 +18,6 @@ class Route(NamedTuple):
         scope: What a caller's credential has to allow; None where every known caller may ask.
         is_checked: Whether a caller has to be known, and a scope can be asked for; not of what is served to everybody,
             and that is all below a path with a parameter at its end.
-        is_early: Whether it is loaded at the start, since it has to answer when nothing can be loaded any more.
     """
 
     method: str
@@ -26,7 +25,6 @@ class Route(NamedTuple):
     endpoint: str
     scope: str | None = None
     is_checked: bool = True
-    is_early: bool = False
 
 
 _ROUTES = "sidecall.kernel.rest.routes"
@@ -42,8 +40,8 @@ TOOL_CALLS = (
 )
 
 HEALTH = (
-    Route("GET", "/healthz", f"{_ROUTES}.health:get_health", is_checked=False, is_early=True),
-    Route("GET", "/readyz", f"{_ROUTES}.health:get_readiness", is_checked=False, is_early=True),
+    Route("GET", "/healthz", f"{_ROUTES}.health:get_health", is_checked=False),
+    Route("GET", "/readyz", f"{_ROUTES}.health:get_readiness", is_checked=False),
 )
 # What this package serves without features.
 KERNEL_ROUTES = (*TOOLS, *TOOL_CALLS, *HEALTH)
