@@ -1,11 +1,10 @@
 """Build the server: the only place where all parts meet."""
 
 import logging
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
 from sidecall.composition.executors import read_executor_settings, refuse_unfit
@@ -28,7 +27,6 @@ from sidecall.composition.stores import (
 )
 from sidecall.features.contents.snippets import SnippetReader
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
-from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
 from sidecall.features.jobs.answers import answer_remembered, answer_unknown_calls
@@ -41,8 +39,7 @@ from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
-from sidecall.features.openapi_import.documents import OpenAPIDocuments
-from sidecall.features.openapi_import.services import read_services
+from sidecall.features.openapi_import.feature import NoDocuments, open_documents
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -75,6 +72,10 @@ from sidecall.kernel.rest.listings import ToolListings
 from sidecall.kernel.rest.parts import DurableCalls
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
+
+if TYPE_CHECKING:
+    from sidecall.features.history.history import History
+    from sidecall.features.openapi_import.documents import OpenAPIDocuments
 
 
 def create_app(
@@ -135,7 +136,9 @@ def create_app(
     return _build_api(settings, parts, features, executors, watch)
 
 
-def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments, Features]:
+def _begin(
+    settings: Settings, registry: Registry | None
+) -> "tuple[Settings, Registry, OpenAPIDocuments | NoDocuments, Features]":
     """Configure logging; find the tools of the settings, unless given, and of OpenAPI documents."""
     there, off = choose_features(settings)
     settings = settle_settings(settings, off)
@@ -143,17 +146,14 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
         registry.is_discovered = True
-    named = settings.openapi_services
-    services = {} if named is None else read_services(named, os.environ)
-    documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
-    documents.read_files(registry)
+    documents = open_documents(settings.openapi, settings.openapi_approval, settings.openapi_services, registry)
     features = Features(there, registry, settings, off)
     features.hold_tools()
     return settings, registry, documents, features
 
 
 def _join(
-    settings: Settings, features: Features, ledger: Ledger, history: History | NoHistory
+    settings: Settings, features: Features, ledger: Ledger, history: "History | NoHistory"
 ) -> tuple[Executors, Features]:
     """Return the executors of the kernel with those of features, which are built with what there is by now."""
     made_with = read_executor_settings(settings)

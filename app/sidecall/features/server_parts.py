@@ -15,7 +15,7 @@ from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.openapi_import.documents import OpenAPIDocuments
+from sidecall.features.openapi_import.feature import NoDocuments
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Toolsets
@@ -36,6 +36,7 @@ from sidecall.kernel.rest.parts import Parts as KernelParts
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history
+    from sidecall.features.openapi_import import documents as _documents
     from sidecall.features.vector_stores import stores as _stores
 
 
@@ -63,7 +64,7 @@ class Parts(KernelParts):
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     auditor: Auditor = field(default_factory=_audit_nothing)
-    documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
+    documents: "_documents.OpenAPIDocuments | NoDocuments" = field(default_factory=NoDocuments)
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 

@@ -154,6 +154,15 @@ class Upstream:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
+    @staticmethod
+    def read_entries(setting: str) -> "dict[str, UpstreamEntry]":
+        """Read what names servers, for `change`.
+
+        Raises:
+            InvalidMcpServers: It does not.
+        """
+        return read_servers(setting)
+
     async def read_pins(self) -> Pins:
         """Read what was accepted, and what waits; nothing where tools are not pinned.
 
@@ -320,17 +329,27 @@ def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:
     return _Made(server, name, listed, tool)
 
 
-def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
+def open_upstream(
+    setting: str, registry: Registry, bounds: tuple[int, int], connect_timeout: float, pins: Path | None
+) -> Upstream:
     """Read the configured servers; connections are made when the server runs.
+
+    Args:
+        setting: The file that names them, or its text.
+        registry: Where their tools are offered.
+        bounds: Most bytes of a message, and most tools of a server.
+        connect_timeout: Seconds in which a server has to start.
+        pins: The file of what was accepted; without one tools may change.
 
     Raises:
         InvalidMcpServers: The setting is invalid, or the extra is not installed.
         InvalidPins: The file of pins cannot be read.
     """
-    entries = {} if setting is None else read_servers(setting)
-    if entries and settings.pins is not None:
-        PinFile(settings.pins).read()
-    return Upstream(entries, registry, settings)
+    entries = read_servers(setting)
+    if entries and pins is not None:
+        PinFile(pins).read()
+    wanted = UpstreamSettings(bounds=LinkBounds(*bounds), connect_timeout=connect_timeout, pins=pins)
+    return Upstream(entries, registry, wanted)
 
 
 def read_servers(setting: str) -> dict[str, UpstreamEntry]:

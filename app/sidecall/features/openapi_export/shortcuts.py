@@ -1,7 +1,6 @@
 """Read a call by its plain arguments, and answer it in front of the framework."""
 
 from collections.abc import Awaitable, Coroutine, Mapping
-from functools import cache
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,11 +24,10 @@ from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcut of calls that wait for their end, and have their context in no header."""
-    find_begin = cache(lambda: begin_operation)
 
     def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
         request = make_request(parts, scope["path_params"]["name"], body, context)
-        begun: Reply | Coroutine[Any, Any, Reply] = find_begin()(parts, scope, request)
+        begun: Reply | Coroutine[Any, Any, Reply] = begin_operation(parts, scope, request)
         if isinstance(begun, Reply):
             return begun
         came: Reply | Awaitable[Reply]

@@ -29,11 +29,11 @@ from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
-from sidecall.kernel.rest.openapi_document import make_document, show_served
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.probes import make_probes
 from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route
 from sidecall.kernel.rest.shortcuts import make_shortcuts
+from sidecall.later import Later
 from sidecall.version import __version__
 
 # Below which path the server is reached, which proxies say, not clients; and which tools there are.
@@ -77,6 +77,8 @@ class ServedDocument:
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
+# With which the models of all answers come.
+_document = Later("sidecall.kernel.rest.openapi_document")
 _PROBES = frozenset({"/healthz", "/readyz"})
 _DOCUMENT = "/openapi.json"
 # Of everybody, with the routes that say so of themselves: browsers of persons have no credential.
@@ -198,8 +200,8 @@ def _describe(
 ) -> dict[str, Any]:
     """Add the OpenAPI document, with examples for the present tools."""
     if app.openapi_schema is None:
-        app.openapi_schema = make_document(app, _PROBES, is_open, find_scope, forms)
-    shown: dict[str, Any] = show_served(app.openapi_schema, registry)
+        app.openapi_schema = _document.make_document(app, _PROBES, is_open, find_scope, forms)
+    shown: dict[str, Any] = _document.show_served(app.openapi_schema, registry)
     return shown
 
 

@@ -21,10 +21,13 @@ from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.dialect_writers import WRITERS
-from sidecall.kernel.rest.dialects import read_call, write_item
+from sidecall.kernel.rest.items.writing import write_item
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id
+from sidecall.later import later
 
 _Object = dict[str, Any]
+# With which the models of all forms come.
+_read_call: Callable[[Any, Registry], ReceivedCall] = later("sidecall.kernel.rest.dialects:read_call")
 
 
 class _Call(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -224,7 +227,7 @@ def read_other_call(body: bytes, registry: Registry) -> ReceivedCall:
         MalformedJSON: It is not JSON.
         NotAToolCall: It is no call.
     """
-    return read_call(parse_body(body), registry)
+    return _read_call(parse_body(body), registry)
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:

@@ -21,8 +21,10 @@ from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.rest.answers import begin_answer
 from sidecall.kernel.rest.listings import Listing
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.routes.tool_calls import answer_batch, begin_events, begin_events_of_batch
+from sidecall.later import Later
 
+# What a single call does not need: the routes of calls, with all their models.
+_tool_calls = Later("sidecall.kernel.rest.routes.tool_calls")
 # Begins a stream of events that answers a request.
 _Begin = Callable[[Parts, Request, bytes, RequestContext], Awaitable[Response]]
 
@@ -91,7 +93,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     sweep = DisconnectSweep()
     call, batch = (
         with_body(parts.bounds, sweep, partial(answer, parts), partial(_stream, begin, parts))
-        for answer, begin in ((_call, begin_events), (_call_all, begin_events_of_batch))
+        for answer, begin in ((_call, _begin_events), (_call_all, _begin_events_of_batch))
     )
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
@@ -120,9 +122,19 @@ def _call_all(
     parts: Parts, _scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
     came: Reply | Awaitable[Reply]
-    work = answer_batch(parts, body, context)
+    work = _tool_calls.answer_batch(parts, body, context)
     _, came = context.begin_while_present(work)
     return came
+
+
+async def _begin_events(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
+    events: Response = await _tool_calls.begin_events(parts, request, body, context)
+    return events
+
+
+async def _begin_events_of_batch(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
+    events: Response = await _tool_calls.begin_events_of_batch(parts, request, body, context)
+    return events
 
 
 async def _stream(
