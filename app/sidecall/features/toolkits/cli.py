@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.features.sandbox.late import make_sandbox
+from sidecall.features.sandbox.feature import make_sandbox
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.loading.toolkits import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.terminal.console import make_console, print_json
@@ -47,7 +47,10 @@ def _format_state(told: Mapping[str, Any]) -> str:
 
 
 async def _list_missing(sandbox: LocalSandbox) -> dict[str, str | None]:
-    return {toolkit.name: await _find_missing(toolkit, sandbox) for toolkit in TOOLKITS}
+    try:
+        return {toolkit.name: await _find_missing(toolkit, sandbox) for toolkit in TOOLKITS}
+    finally:
+        await sandbox.close()
 
 
 async def _find_missing(toolkit: ShippedToolkit, sandbox: LocalSandbox) -> str | None:
