@@ -80,7 +80,8 @@ async def test_rows_that_are_written_at_once_have_outcomes_of_their_own(tmp_path
     await database.open()
     await database.write("make_kept")
     await database.write("keep", "a", "one")
-    sent = [("keep", "b", "two"), ("keep", "a", "three"), ("keep", "c", ""), ("keep", "d", None), ("keep", "e", "two")]
+    sent: list[tuple[str, *tuple[str | None, ...]]] = [("keep", "b", "two"), ("keep", "a", "three"), ("keep", "c", "")]
+    sent += [("keep", "d", None), ("keep", "e", "two")]
     sent += [("change", "b"), ("keep", "f", "six"), ("keep", "g", "seven"), ("change", "z")]
     outcomes = await asyncio.gather(*(database.write(*order) for order in sent), return_exceptions=True)
     found = await database.read("list_kept")

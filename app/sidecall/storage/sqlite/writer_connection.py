@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -42,7 +42,8 @@ _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 # Orders whose rows one statement may insert.
 _ALIKE = itemgetter(0, 2)
 # Python looks for what adapts each None, in vain, which takes longer than all else that it does with a value.
-sqlite3.register_adapter(type(None), {}.get)
+_same: Mapping[None, None] = {None: None}
+sqlite3.register_adapter(type(None), _same.__getitem__)
 
 Kind = Literal["key", "row", "rows", "many"]
 # A statement, its values or rows of them, and what is wanted of it: its key where it has changed something, its first
