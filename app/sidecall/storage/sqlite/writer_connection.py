@@ -114,6 +114,8 @@ class WriterConnection:
         """
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
+        # What takes back a part of a transaction would go into a file among the temporary ones, and may be large.
+        self._cursor.execute("PRAGMA temp_store = MEMORY")
         self._is_connected = True
         # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
         self._needs_reopening = False
@@ -295,6 +297,9 @@ class WriterConnection:
         return rows if kind == "rows" else rows[0] if rows else None
 
     def _carry_out_all(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if len(rows) == 1:  # One statement is carried out whole, or not at all.
+            self._cursor.execute(statement, rows[0])
+            return
         self._cursor.execute("SAVEPOINT many")
         try:
             for part in put_together(statement, rows):
