@@ -6,6 +6,7 @@ import math
 from collections import Counter, OrderedDict, namedtuple
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from sidecall.kernel.core.messages import ToolMessage, find_artifact, write_stor
 from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.to_json import to_plain, to_text, to_written
+from tests.kit.costs.steps import count_steps
 
 
 class Colour(enum.StrEnum):
@@ -174,3 +176,17 @@ def test_a_message_of_an_authors_own_class_has_an_artifact_too() -> None:
         [1],
         True,
     )
+
+
+# Functions that are entered, those of C with them, for rows of four columns; more rows take no more.
+COUNTED = 109
+
+
+def test_rows_are_looked_through_column_by_column() -> None:
+    """However many there are."""
+    rows = [{"number": number, "name": "x", "price": 1.5, "note": None} for number in range(2_000)]
+
+    for some in (rows[:500], rows):
+        steps, written = count_steps(partial(write_compact, some))
+        assert written is not None
+        assert steps <= COUNTED

@@ -5,6 +5,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
 from math import isfinite
+from operator import countOf
 from typing import Any, Literal
 from uuid import UUID
 
@@ -90,8 +91,13 @@ def look_through(value: Any, fit: Fits) -> Look:
         if not {str}.issuperset(map(type, set().union(*objects))):
             return "other"
         level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
-        columns = max(1, min(len((objects or lists or [()])[0]), _MOST_COLUMNS))
+        columns = _count_columns(objects or lists)
     return "other"
+
+
+def _count_columns(rows: list[Any]) -> int:
+    """Return how many columns rows have that are like the first; what stands alone is no row."""
+    return max(1, min(len(rows[0]), _MOST_COLUMNS)) if len(rows) > 1 else 1
 
 
 def _is_surely_large(value: Any) -> bool:
@@ -117,7 +123,7 @@ class _Found:
 
     def take(self, items: list[Any]) -> bool:
         """Look at some values; return whether all are known."""
-        kinds = set(map(type, items))
+        kinds = _list_kinds(items)
         self.kinds |= kinds
         for kind in kinds - _SIMPLE:
             alike: list[Any] = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
@@ -135,3 +141,11 @@ class _Found:
         lists = [*chain(*self._inside.values())]
         self._inside = {}
         return objects, lists
+
+
+def _list_kinds(items: list[Any]) -> set[type]:
+    """Return the types of some values; to count those that are as the first takes less than to collect all."""
+    if not items:
+        return set()
+    kind = type(items[0])
+    return {kind} if countOf(map(type, items), kind) == len(items) else set(map(type, items))
