@@ -27,13 +27,14 @@ class Signal:
 
     is_set = False
     tell: Callable[[], None] | None = None
-    _waiting: tuple[asyncio.Future[None], ...] = ()
+    waiting: tuple[asyncio.Future[None], ...] = ()
 
     def set(self) -> None:
         """Set the event, and wake all who wait."""
         self.is_set = True
-        for waiting in self._waiting:
-            settle(waiting)
+        if self.waiting:
+            for waiting in self.waiting:
+                settle(waiting)
         if self.tell is not None:
             self.tell()
 
@@ -46,11 +47,11 @@ class Signal:
         if self.is_set:
             return
         waiting = asyncio.get_running_loop().create_future()
-        self._waiting = (*self._waiting, waiting)
+        self.waiting = (*self.waiting, waiting)
         try:
             await waiting
         finally:
-            self._waiting = tuple(it for it in self._waiting if it is not waiting)
+            self.waiting = tuple(it for it in self.waiting if it is not waiting)
 
 
 class Flow(FlowControl):
@@ -130,6 +131,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
     """A request and its response; the head is held back until the body comes."""
 
     flow: Flow
+    message_event: Signal  # type: ignore[assignment]  # as an event
     # In which it is answered.
     task: asyncio.Task[None]
 
@@ -142,8 +144,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.access_logger = connection.access_logger
         self.access_log = connection.access_log
         self.default_headers = connection.server_state.default_headers
-        self.arrival = Signal()
-        self.message_event = self.arrival  # type: ignore[assignment]  # as an event
+        self.message_event = Signal()
         self.on_response = connection.on_response_complete
         self.disconnected = False
         self.keep_alive = keep_alive
@@ -158,46 +159,52 @@ class Cycle(RequestResponseCycle, DirectResponse):
 
     async def receive(self) -> Any:
         """Receive an ASGI message; one that has arrived is returned without waiting."""
-        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_set:
+        if (
+            self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_complete
+            or not self.message_event.is_set
+        ):
             return await super().receive()
         if self.flow.read_paused:
             self.flow.resume_reading()
-        self.arrival.clear()
+        self.message_event.clear()
         body, self.body = bytes(self.body), bytearray()
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     def take_body(self) -> bytes | None:
         """Return the body if it has arrived completely; else None, and it must be received."""
+        event = self.message_event
         if (
             self.more_body
             or self.waiting_for_100_continue
             or self.disconnected
             or self.response_complete
-            or not self.arrival.is_set
+            or not event.is_set
         ):
             return None
         if self.flow.read_paused:
             self.flow.resume_reading()
-        self.arrival.clear()
+        event.is_set = False  # As `clear` does.
         body, self.body = bytes(self.body), bytearray()
         return body
 
     def watch(self, gone: Callable[[], None] | None) -> bool:
         """Call `gone` when the client disconnects; None ends that. Return False if it has to be received."""
-        arrival = self.arrival
+        event = self.message_event
         if gone is None:
-            arrival.tell = None
+            event.tell = None
             return True
-        if self.more_body or arrival.is_set or arrival.tell is not None:
+        if self.more_body or self.response_complete or event.is_set or event.tell is not None:
             return False
         if self.flow.read_paused:
             self.flow.resume_reading()
-        arrival.tell = partial(self._tell, gone)
+        event.tell = partial(self._tell, gone)
         return True
 
     def _tell(self, gone: Callable[[], None]) -> None:
         if self.disconnected or self.response_complete:
-            self.arrival.tell = None
+            self.message_event.tell = None
             gone()
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
@@ -226,7 +233,9 @@ class Cycle(RequestResponseCycle, DirectResponse):
         head = _write_beginning(*self.default_headers)
         parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)
         self.transport.write(b"%b%d%b%b%b%b\r\n\r\n%b" % parts)
-        self.message_event.set()
+        event = self.message_event
+        if event.tell is not None or event.waiting:  # What is received from now on is the end in any case.
+            event.set()
         self.on_response()
         if self.flow.write_paused:
             self.flow.keep(len(body))

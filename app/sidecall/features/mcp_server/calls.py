@@ -33,14 +33,13 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import (
     ABSENT,
     ContentBlock,
-    ToolCall,
     ToolMessage,
     find_artifact,
     find_beside,
     find_note,
     find_origin,
     find_value,
-    make_unchecked,
+    make_call,
     say_not_kept,
 )
 from sidecall.kernel.core.origin import may_name_origin
@@ -155,8 +154,7 @@ def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | 
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
     call_id, known_as = _choose_id(tool, message, exchange)
-    fields = {"name": name, "args": args or {}, "id": call_id, "type": "tool_call", "item": None}
-    call = make_unchecked(ToolCall, fields)
+    call = make_call(name, args or {}, call_id)
     pinned = [meta[_HASH]] if isinstance(meta.get(_HASH), str) else None
     return CallRequest(
         call,

@@ -98,6 +98,7 @@ class CallTelemetry:
     ) -> None:
         """Observe calls."""
         self._metrics = metrics
+        self._tallies = metrics.tallies
         self._lines = lines or CallLines()
         self._tracing = tracing
         self._notes = notes
@@ -109,7 +110,8 @@ class CallTelemetry:
 
     def begin(self, invocation: Invocation) -> _Begun:
         """Begin to observe an accepted call; the result is for `end`."""
-        tally = self._metrics.tally(invocation.tool.name)
+        name = invocation.tool.name
+        tally = self._tallies[name] if name in self._tallies else self._metrics.tally(name)
         tally.begun += 1
         outer = CALL.get()
         CALL.set(invocation)

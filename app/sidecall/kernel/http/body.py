@@ -47,8 +47,8 @@ def is_plain(headers: Mapping[bytes, bytes], came: int, bounds: Bounds) -> bool:
         len(headers) == came
         and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
-        and 0 < len(length) < _DIGITS
         and length.isdigit()
+        and len(length) < _DIGITS
         and int(length) <= bounds.size
     )
 

@@ -70,8 +70,9 @@ class RequestWatch:
 
     def note(self, scope: Scope, status: int, route: str | None = None) -> None:
         """Record the status with which a request is answered; its route is found out where it is not given."""
-        path = route or scope["path"]
-        key = (path if route or path in _FIXED else find_route(scope), status)
+        if route is None:
+            route = path if (path := scope["path"]) in _FIXED else find_route(scope)
+        key = route, status
         counts = self.tally.counts
         try:
             counts[key] += 1
@@ -230,7 +231,7 @@ class FastPath:
                     return _refuse(error, scope, receive, self._watch.follow(scope, send))
                 if isinstance(answer, Reply):
                     self._watch.note(scope, answer.status, route)
-                    return _NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
+                    return NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
                 if answer is not None:
                     return self._serve(answer, route, scope, receive, send)
             if (way := self._ways.get(scope["path"])) is not None:
@@ -279,14 +280,15 @@ class _Nothing(tuple[()]):
     __await__ = tuple.__iter__
 
 
-_NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
+# Of a request that has its answer.
+NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 
 
 def send_reply(reply: Reply, scope: Scope, send: Send) -> Awaitable[None]:
     """Send an answer on one of the ways past the framework, directly if the server supports that."""
     if isinstance(send, WatchedSend) and _is_sent(reply, scope, send.send):
         send.note(reply.status)
-        return _NOTHING
+        return NOTHING
     return _send(reply, scope, send)
 
 
