@@ -6,7 +6,7 @@ length (a stream's, a 304's) is sent at once, and unusual responses are sent by 
 
 import asyncio
 from asyncio import BaseProtocol, Protocol, Transport
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -222,13 +222,9 @@ class Cycle(RequestResponseCycle, DirectResponse):
             or len(body) > _LARGE
         ):
             return False
-        more = b""  # The answer's own headers; few answers have any.
-        if reply.headers:
-            for name, value in reply.headers.items():
-                line = _write_line(name, value)
-                if line is None:
-                    return False
-                more += line
+        more = _write_lines(reply.headers) if reply.headers else b""  # Few answers have any of their own.
+        if more is None:
+            return False
         self.response_started = self.response_complete = True
         head = _write_beginning(*self.default_headers)
         parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)
@@ -306,9 +302,15 @@ def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
     return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
 
 
+def _write_lines(headers: Mapping[str, str]) -> bytes | None:
+    """Write the answer's own headers, or None if uvicorn must write or refuse one of them."""
+    lines = [_write_line(name, value) for name, value in headers.items()]
+    return None if None in lines else b"".join(filter(None, lines))
+
+
 @lru_cache(_LINES)
 def _write_line(name: str, value: str) -> bytes | None:
-    """Write one of the answer's own headers, or None if uvicorn must write or refuse it."""
+    """Write one of them, or None."""
     # Each is short, and most of them say the same each time.
     written = name.lower().encode("latin-1")
     line = b"\r\n%b: %b" % (written, value.encode("latin-1"))

@@ -89,35 +89,55 @@ async def _receive_and_answer(
 
 # Answers a request by its parsed body, or by the error why that cannot be read.
 WithJson = Callable[[Any, Scope, Receive, Send], Awaitable[None]]
+# Answers a request by its body itself, if that has a usual form and no header came twice.
+AtOnce = Callable[[bytes, Scope, Receive, Send], Awaitable[None] | None]
 
 
-def answer_json(
-    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
-) -> Awaitable[None]:
-    """Parse a JSON body and have it answered, at once if it has arrived; one that cannot be read is refused."""
-    body = take_body(receive) if is_plain(scope[HEADERS], len(scope["headers"]), bounds) else None
-    if body is None:
-        return _receive_json(scope, receive, send, bounds, answer, refuse)
-    try:
-        sent = parse_body(bounds.hold(body))
-    except RequestError as error:
-        return refuse(error, scope, receive, send)
-    return answer(sent, scope, receive, send)
+class JsonDoor:
+    """Has requests with a JSON body answered, at once if it has arrived; a body that cannot be read is refused."""
 
+    def __init__(self, bounds: Bounds, at_once: AtOnce, answer: WithJson, refuse: WithJson) -> None:
+        """Answer requests.
 
-async def _receive_json(
-    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
-) -> None:
-    try:
-        is_simple = is_plain(scope[HEADERS], len(scope["headers"]), bounds)
-        body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
-        sent = parse_body(body)
-    except ClientDisconnect:
-        return
-    except RequestError as error:
-        await refuse(error, scope, receive, send)
-        return
-    await answer(sent, scope, receive, send)
+        Args:
+            bounds: How large a body may be.
+            at_once: Answers those with a usual body, before it is parsed.
+            answer: Answers the others by the parsed body.
+            refuse: Answers by the error why that cannot be read.
+        """
+        self._bounds = bounds
+        self._at_once = at_once
+        self._answer = answer
+        self._refuse = refuse
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request."""
+        if not is_plain(scope[HEADERS], len(scope["headers"]), self._bounds):
+            return self._receive(scope, receive, send, is_simple=False)
+        body = take_body(receive)
+        if body is None:
+            return self._receive(scope, receive, send, is_simple=True)
+        begun = self._at_once(body, scope, receive, send)
+        return self._parse(body, scope, receive, send) if begun is None else begun
+
+    def _parse(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        try:
+            sent = parse_body(self._bounds.hold(body))
+        except RequestError as error:
+            return self._refuse(error, scope, receive, send)
+        return self._answer(sent, scope, receive, send)
+
+    async def _receive(self, scope: Scope, receive: Receive, send: Send, *, is_simple: bool) -> None:
+        bounds = self._bounds
+        try:
+            body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
+        except ClientDisconnect:
+            return
+        except RequestError as error:
+            await self._refuse(error, scope, receive, send)
+            return
+        begun = self._at_once(body, scope, receive, send) if is_simple else None
+        await (self._parse(body, scope, receive, send) if begun is None else begun)
 
 
 def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:
