@@ -1,13 +1,14 @@
 """The MCP endpoint, loaded with the first request."""
 
 from collections.abc import Awaitable, Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
+from sidecall.kernel.http.fast_path import Reply, Rest, serve
 from sidecall.later import Later
 
 if TYPE_CHECKING:
@@ -29,12 +30,16 @@ class LateMcpEndpoint:
         return self._make_parts()
 
     @cached_property
-    def _serve(self) -> "_endpoint.McpEndpoint":
+    def _opened(self) -> "_endpoint.McpEndpoint":
         return _endpoint.McpEndpoint(self.parts)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
+        return serve(self.begin(scope, receive), scope, receive, send)
+
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer one request at once, or return what goes on with it."""
         try:
-            return self._serve(scope, receive, send)
+            return self._opened.begin(scope, receive)
         except (OSError, ImportError, RequestError) as error:  # The next request may have more luck.
-            return problems.refuse(scope, receive, send, error)
+            return Rest(partial(problems.refuse, error=error))

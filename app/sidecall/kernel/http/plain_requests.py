@@ -1,6 +1,7 @@
 """Take requests with a JSON body in front of the framework: read the body, and build the context once."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -19,7 +20,7 @@ from sidecall.kernel.http.context import (
     RequestContext,
     make_context,
 )
-from sidecall.kernel.http.fast_path import Reply, Shortcut, take_body
+from sidecall.kernel.http.fast_path import Reply, Rest, Shortcut, serve, take_body
 from sidecall.kernel.http.preferences import wants_events
 from sidecall.kernel.ports.workspaces import require_conversation
 
@@ -34,7 +35,7 @@ def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
     """Leave requests with any of these headers to the framework."""
     left = frozenset(headers)
 
-    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Rest | Awaitable[Reply | Response] | None:
         return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
 
     return shortcut_without
@@ -88,9 +89,9 @@ async def _receive_and_answer(
 
 
 # Answers a request by its parsed body, or by the error why that cannot be read.
-WithJson = Callable[[Any, Scope, Receive, Send], Awaitable[None]]
+WithJson = Callable[[Any, Scope, Receive], Reply | Rest]
 # Answers a request by its body itself, if that has a usual form and no header came twice.
-AtOnce = Callable[[bytes, Scope, Receive, Send], Awaitable[None] | None]
+AtOnce = Callable[[bytes, Scope, Receive], Reply | Rest | None]
 
 
 class JsonDoor:
@@ -110,34 +111,36 @@ class JsonDoor:
         self._answer = answer
         self._refuse = refuse
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Serve one request."""
-        if not is_plain(scope[HEADERS], len(scope["headers"]), self._bounds):
-            return self._receive(scope, receive, send, is_simple=False)
-        body = take_body(receive)
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer a request, or return what goes on with it."""
+        is_simple = is_plain(scope[HEADERS], len(scope["headers"]), self._bounds)
+        body = take_body(receive) if is_simple else None
         if body is None:
-            return self._receive(scope, receive, send, is_simple=True)
-        begun = self._at_once(body, scope, receive, send)
-        return self._parse(body, scope, receive, send) if begun is None else begun
+            return Rest(partial(self._receive, is_simple))
+        came = self._at_once(body, scope, receive)
+        return self._parse(body, scope, receive) if came is None else came
 
-    def _parse(self, body: bytes, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    def _parse(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
         try:
             sent = parse_body(self._bounds.hold(body))
         except RequestError as error:
-            return self._refuse(error, scope, receive, send)
-        return self._answer(sent, scope, receive, send)
+            return self._refuse(error, scope, receive)
+        return self._answer(sent, scope, receive)
 
-    async def _receive(self, scope: Scope, receive: Receive, send: Send, *, is_simple: bool) -> None:
+    async def _receive(self, is_simple: bool, scope: Scope, receive: Receive, send: Send) -> None:
         bounds = self._bounds
+        came: Reply | Rest | None
         try:
             body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
         except ClientDisconnect:
             return
         except RequestError as error:
-            await self._refuse(error, scope, receive, send)
-            return
-        begun = self._at_once(body, scope, receive, send) if is_simple else None
-        await (self._parse(body, scope, receive, send) if begun is None else begun)
+            came = self._refuse(error, scope, receive)
+        else:
+            came = self._at_once(body, scope, receive) if is_simple else None
+            came = self._parse(body, scope, receive) if came is None else came
+            del body  # It may be large, and what was read of it may wait for long.
+        await serve(came, scope, receive, send)
 
 
 def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:

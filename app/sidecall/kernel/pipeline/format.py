@@ -45,7 +45,7 @@ from sidecall.kernel.json_data.to_json import (
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
 from sidecall.kernel.pipeline.guard import guard_text
-from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
+from sidecall.kernel.ports.approvals.review import Review
 
 # More sentences would only bury the first ones.
 _MAX_PLACES = 20
@@ -336,7 +336,7 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
         _add_usage(said, invocation.made_context.usage)
     if invocation.cost is not None or options.cost is not None:
         _add_cost(said, invocation)
-    if review is not NOT_REVIEWED:
+    if review.rule is not None or review.decision is not None:
         _add_review(said, review, invocation.call)
     if remarks.notes:
         said["notes"] = list(remarks.notes)
