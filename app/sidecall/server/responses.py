@@ -25,9 +25,12 @@ class Signal:
     What is to be told at once is called with each `set`.
     """
 
-    is_set = False
-    tell: Callable[[], None] | None = None
-    waiting: tuple[asyncio.Future[None], ...] = ()
+    __slots__ = ("is_set", "tell", "waiting")
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self.tell: Callable[[], None] | None = None
+        self.waiting: tuple[asyncio.Future[None], ...] = ()
 
     def set(self) -> None:
         """Set the event, and wake all who wait."""
@@ -60,12 +63,10 @@ class Flow(FlowControl):
     Unsent bytes count with the events that wait for other clients. Beyond the bound, the client is cut off.
     """
 
-    is_held = False
-
     def __init__(self, transport: Transport, backlog: Backlog) -> None:
         # As uvicorn's own, with a lighter event.
         self._transport = transport
-        self.read_paused = self.write_paused = False
+        self.read_paused = self.write_paused = self.is_held = False
         writable = Signal()
         writable.set()
         self._is_writable_event = cast("asyncio.Event", writable)
@@ -134,6 +135,10 @@ class Cycle(RequestResponseCycle, DirectResponse):
     message_event: Signal  # type: ignore[assignment]  # as an event
     # In which it is answered.
     task: asyncio.Task[None]
+    # Of an answer that uvicorn sends.
+    chunked_encoding = None
+    expected_content_length = 0
+    _head: Any = None
 
     def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
         # As uvicorn's own, which takes twice as long by what it is handed.
@@ -153,9 +158,6 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.more_body = True
         self.response_started = False
         self.response_complete = False
-        self.chunked_encoding = None
-        self.expected_content_length = 0
-        self._head: Any = None
 
     async def receive(self) -> Any:
         """Receive an ASGI message; one that has arrived is returned without waiting."""

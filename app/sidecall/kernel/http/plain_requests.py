@@ -48,6 +48,8 @@ def with_body(
 
     Requests that want events are answered by `answer_events`; without it they are left to the framework.
     """
+    # Bytes of a body that surely is within bounds.
+    surely = bounds.most_unlooked_at
 
     def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
         headers = scope[HEADERS]
@@ -67,7 +69,9 @@ def with_body(
         body = take_body(receive)
         if body is None:
             return _receive_and_answer(chosen, bounds, sweep, scope, receive)
-        return chosen(scope, receive, _begin_context(scope, receive, sweep), bounds.hold(body))
+        if len(body) > surely:
+            bounds.hold(body)
+        return chosen(scope, receive, _begin_context(scope, receive, sweep), body)
 
     return shortcut
 
