@@ -114,13 +114,22 @@ def write_answer(said: PlainCall, tool: CompiledTool, message: ToolMessage) -> b
     """Write the answer to a call; None where it is more than a short text."""
     fields = message.__dict__  # At once, since a model looks far for each attribute.
     content, value = fields["content"], find_value(message)
-    if type(content) is not str or len(content) >= SHORT or not _MORE.isdisjoint(fields["response_metadata"]):
+    if (
+        type(content) is not str
+        or len(content) >= SHORT
+        or fields["status"] != "success"
+        or not _MORE.isdisjoint(fields["response_metadata"])
+    ):
         return None
     if value is not ABSENT or tool.results is not None:
         return _write_valued(said, tool, message, value) if value is content or is_single(value) else None
-    blocks = [{"type": "text", "text": content}]
-    result = {"content": blocks, "isError": fields["status"] == "error", "resultType": "complete", "_meta": META}
-    return dump_plain({"jsonrpc": "2.0", "id": said.id, "result": result})
+    return _TEXT % (dump_plain(said.id), dump_plain(content))
+
+
+# The answer with a text, around its id and the text.
+_TEXT = b'{"jsonrpc":"2.0","id":%%b,"result":{"content":[{"type":"text","text":%%b}],%b}}' % (
+    to_json({"isError": False, "resultType": "complete", "_meta": META})[1:-1].replace(b"%", b"%%")
+)
 
 
 def _write_valued(said: PlainCall, tool: CompiledTool, message: ToolMessage, value: Any) -> bytes:
