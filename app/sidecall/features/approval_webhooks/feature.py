@@ -1,10 +1,14 @@
 """What the feature approval_webhooks adds to a server: receivers that are told what becomes of approvals."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from sidecall.feature import Feature, Host
-from sidecall.features.approval_webhooks.notifier import NotifierSettings, run_notifier
+from sidecall.later import later
+
+_run_notifier: Callable[..., AbstractAsyncContextManager[None]] = later(
+    "sidecall.features.approval_webhooks.notifier:run_notifier"
+)
 
 
 @asynccontextmanager
@@ -14,14 +18,15 @@ async def run(host: Host) -> AsyncIterator[None]:
     if not settings.approval_receivers:
         yield
         return
-    wanted = NotifierSettings(
+    running = _run_notifier(
+        host.ledger.database,
         urls=settings.approval_receivers,
         keys=settings.webhook_keys,
         public_url=settings.public_url,
         notice=settings.approval_expiry_notice,
         max_approvals=settings.max_approvals,
     )
-    async with run_notifier(host.ledger.database, wanted):
+    async with running:
         yield
 
 

@@ -1,9 +1,12 @@
 """What the feature costs adds to a server: steps that keep calls within budgets, and what is spent."""
 
+from collections.abc import Callable
+
 from sidecall.feature import Built, Feature, Host
-from sidecall.features.costs.budgets import read_budgets
-from sidecall.features.costs.sql_store import SpendingLog
-from sidecall.features.costs.steps import make_budget_stages
+from sidecall.kernel.pipeline.stage import Stage
+from sidecall.later import later
+
+_open_budgets: Callable[..., tuple[Stage, ...]] = later("sidecall.features.costs.steps:open_budgets")
 
 
 def build(host: Host) -> Built:
@@ -11,9 +14,8 @@ def build(host: Host) -> Built:
     settings = host.server
     if settings.budget is None:
         return Built()
-    log, action = SpendingLog(host.ledger.database), settings.budget_action
-    budgets = read_budgets(settings.budget)
-    return Built(stages=make_budget_stages(budgets, log, action, host.ledger.approvals))
+    ledger = host.ledger
+    return Built(stages=_open_budgets(settings.budget, settings.budget_action, ledger.database, ledger.approvals))
 
 
 FEATURE = Feature(

@@ -14,7 +14,7 @@ from typing import Any
 
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.costs.budgets import Budget, BudgetAction, Window
+from sidecall.features.costs.budgets import Budget, BudgetAction, Window, read_budgets
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, write_amount
@@ -23,6 +23,7 @@ from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavail
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.dry_run import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
+from sidecall.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,11 @@ def may_add(tool: CompiledTool) -> bool:
 def may_cost(tool: CompiledTool) -> bool:
     """Return whether calls of a tool need a budget; `cost=0` says that they do not."""
     return may_add(tool) and tool.options.cost != 0
+
+
+def open_budgets(text: str, action: BudgetAction, database: Database, approvals: Approvals) -> tuple[Stage, ...]:
+    """Make the steps of calls for the budgets of a setting, with what is spent in a database."""
+    return make_budget_stages(read_budgets(text), SpendingLog(database), action, approvals)
 
 
 def make_budget_stages(
