@@ -11,6 +11,7 @@ from functools import partial
 
 from pydantic_core import to_json
 
+from sidecall.feature import Host
 from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.webhooks.dispatcher import PAUSES, Message, MessageDispatcher
 from sidecall.features.webhooks.receivers import Receiver, read_receiver
@@ -188,32 +189,17 @@ _FOR_EACH = 4
 
 
 @asynccontextmanager
-async def run_notifier(
-    database: Database,
-    urls: Sequence[str],
-    keys: Sequence[str],
-    public_url: str | None,
-    notice: float,
-    max_approvals: int,
-) -> AsyncIterator[None]:
-    """Note what becomes of approvals from now on, and send it, each at least once, until the end.
-
-    Args:
-        database: Where it is noted.
-        urls: To whom it is sent.
-        keys: With which messages are signed.
-        public_url: Where persons find the console.
-        notice: Seconds before its expiry at which a pending approval is told of again.
-        max_approvals: How many may wait.
-    """
-    receivers = NamedReceivers(urls)
+async def run(host: Host) -> AsyncIterator[None]:
+    """Note what becomes of approvals from now on, and tell the receivers, each at least once, until the end."""
+    settings, database = host.server, host.ledger.database
+    receivers, public_url = NamedReceivers(settings.approval_receivers), settings.public_url
     queue = SqlApprovalMessages(database, receivers.names)
-    known, compose = [read_key(key) for key in keys], ApprovalComposer(public_url)
+    known, compose = [read_key(key) for key in settings.webhook_keys], ApprovalComposer(public_url)
     dispatcher = MessageDispatcher(queue, receivers, known, compose, PAUSES)
     logger.info("webhooks about approvals go to %s", ", ".join(receivers.origins))
     if public_url is None:
         logger.info("SIDECALL_PUBLIC_URL is not set, so webhooks about approvals name the path in the console alone")
-    keep = partial(_keep, queue, notice, _FOR_EACH * max_approvals)
+    keep = partial(_keep, queue, settings.approval_expiry_notice, _FOR_EACH * settings.max_approvals)
     again = await keep()
     keeping = asyncio.get_running_loop().create_task(_go_round(keep, again))
     dispatcher.open()

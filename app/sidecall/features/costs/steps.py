@@ -12,6 +12,7 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from sidecall.feature import Built, Host
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.approvals.stores import Approvals
 from sidecall.features.costs.budgets import Budget, BudgetAction, Window, read_budgets
@@ -23,7 +24,6 @@ from sidecall.kernel.core.overload import BudgetSpent, CallRefused, StoreUnavail
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.dry_run import make_preview
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage
-from sidecall.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,10 @@ def may_cost(tool: CompiledTool) -> bool:
     return may_add(tool) and tool.options.cost != 0
 
 
-def open_budgets(text: str, action: BudgetAction, database: Database, approvals: Approvals) -> tuple[Stage, ...]:
-    """Make the steps of calls for the budgets of a setting, with what is spent in a database."""
-    return make_budget_stages(read_budgets(text), SpendingLog(database), action, approvals)
+def build(host: Host) -> Built:
+    """Make the steps of calls for the budgets of a server."""
+    budgets, log = read_budgets(host.server.budget), SpendingLog(host.ledger.database)
+    return Built(stages=make_budget_stages(budgets, log, host.server.budget_action, host.ledger.approvals))
 
 
 def make_budget_stages(
