@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, field_validator, model_validator
@@ -61,3 +62,12 @@ class OAuthSettings(BaseSettings, defer_build=True):
 
 
 START, CALLBACK = "/oauth/start", "/oauth/callback"
+
+
+@dataclass(frozen=True, slots=True)
+class SignInUrls:
+    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
+
+    public_url: str
+    link_ttl: float
+    proxy: str | None = None
