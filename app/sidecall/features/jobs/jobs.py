@@ -149,12 +149,12 @@ class Jobs:
 
     def _begins_here(self, request: CallRequest) -> bool:
         """Return whether a call without a waiting client may start at once."""
-        share, waits_for_others = self._reconciler.share, self._reconciler.queued > 0
-        if not share.others:
-            return not waits_for_others
+        share, is_first = self._reconciler.share, self._reconciler.queued <= 0
+        if not share.is_on or not share.others:
+            return is_first
         if FIELD in request.context or HEADER in request.sender.headers:
             return True  # The files of its conversation may be only here.
-        return not waits_for_others and share.begins_at_once
+        return is_first and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Store a call, and start or queue it; None if there is one with its key."""

@@ -144,23 +144,21 @@ class Runner:
 
         One that may not run twice is written as soon as that is possible.
         """
+        write: Callable[[], Awaitable[AcceptedCall | None]] = (
+            partial(self._calls.accept, running.record, acceptance)
+            if end is None
+            else partial(self._calls.record, running.record, acceptance, end)
+        )
         try:
-            return await self._write_new(running, acceptance, end)
+            return await write()
         except StoreUnavailable as error:
             if may_repeat(self._find(running.record.tool_call.name)):
                 return error
         try:
             # What was written the first time, although it was not said, is found by its id.
-            write = partial(self._write_new, running, acceptance, end)
             return await self.writer.insist(running.id, write) or AcceptedCall(running.record, acceptance)
         except StoreUnavailable as error:
             return error
-
-    def _write_new(
-        self, running: RunningCall, acceptance: Acceptance, end: CallCompletion | None
-    ) -> Awaitable[AcceptedCall | None]:
-        calls, record = self._calls, running.record
-        return calls.accept(record, acceptance) if end is None else calls.record(record, acceptance, end)
 
     async def _carry_out_new(
         self,

@@ -90,13 +90,14 @@ class SqlCalls:
         said = None if end.decision is None else end.decision.write()
         size = len(record) + _measure(acceptance.args) + len(message) + _measure(said) + _BESIDE
         texts = (acceptance.args, record.decode(), message.decode())
+        conversation_id, trace_id, request_id = call.origin
         row: Row | None = None
         self._kept.take(1, size)
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
                 *(*texts, *known, acceptance.replay_of, size, said, end.cost, end.waited, end.attempts),
-                *_end_origin(call, end),
+                *(conversation_id, end.trace_id or trace_id, request_id),
                 size=size,
             )
         finally:
@@ -209,11 +210,6 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
     caller, sent = said["caller"], said["tool_call"].__dict__
     named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))
     return named, said["created_at"].timestamp()
-
-
-def _end_origin(call: CallRecord, end: CallCompletion) -> Row:
-    conversation_id, trace_id, request_id = call.origin
-    return conversation_id, end.trace_id or trace_id, request_id
 
 
 def to_entry(row: Row) -> CallEntry:
