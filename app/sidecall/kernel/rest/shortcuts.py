@@ -109,7 +109,7 @@ def _call(
     parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
     preferences = PLAIN if _remembers_nothing(scope[HEADERS]) else _read_preferences(scope, parts)
-    work = begin_answer(parts, body, context, preferences=preferences)
+    work = begin_answer(parts, body, context, None, preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:
         return work
