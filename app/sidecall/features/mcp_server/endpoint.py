@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from sidecall.features.mcp_server.calls import begin_call, fail, go_on
+from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.plain_calls import is_plain, make_request, read_plain_call, write_answer
 from sidecall.features.mcp_server.revisions import (
@@ -25,9 +26,10 @@ from sidecall.features.mcp_server.revisions import (
     write_error,
     write_result,
 )
-from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session, Sessions
 from sidecall.features.mcp_server.stdio import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
+from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.core.messages import ToolMessage
@@ -61,11 +63,37 @@ class _Channel(NamedTuple):
     send: Send
 
 
+def open_endpoint(
+    parts: Parts, changes: ListChanges, methods: Mapping[str, str], *, has_sessions: bool
+) -> "McpEndpoint":
+    """Make the endpoint of a server.
+
+    Args:
+        parts: The parts of the server.
+        changes: Tells clients that there are other tools.
+        methods: Those of features, as `package.module:function`.
+        has_sessions: Whether clients of earlier revisions have sessions.
+    """
+    pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.pipeline.results)
+    made = McpParts(
+        *kept,
+        parts.bounds,
+        parts.jobs,
+        parts.lifecycle,
+        parts.backlog,
+        auditor=parts.auditor,
+        sessions=sessions,
+        methods=methods,
+    )
+    return McpEndpoint(made)
+
+
 class McpEndpoint:
     """Answer every request of one path, before or behind the framework."""
 
     def __init__(self, parts: McpParts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._sweep = DisconnectSweep()
         # Those that are known to be plain, by name, until others are called so.
         self._plain: dict[str, CompiledTool] = {}
@@ -86,11 +114,11 @@ class McpEndpoint:
         except RpcError as error:
             await send_reply(_refuse(error), scope, send)
             return
-        if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
+        if scope["method"] == "GET" and self.parts.changes.is_fed and names_events(_read_accept(scope)):
             with self._use(session):
-                await listen_legacy(self._parts, scope, receive, send)
-        elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
-            self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
+                await listen_legacy(self.parts, scope, receive, send)
+        elif scope["method"] == "DELETE" and session is not None and self.parts.sessions is not None:
+            self.parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
             await send_reply(_ENDED, scope, send)
         else:
             await send_reply(_NOT_ALLOWED, scope, send)
@@ -102,23 +130,23 @@ class McpEndpoint:
             RpcError: The caller has no such session.
         """
         named = scope[HEADERS].get(RAW_HEADER)
-        if named is None or self._parts.sessions is None:
+        if named is None or self.parts.sessions is None:
             return None
-        return self._parts.sessions.find(named, caller_of(scope))
+        return self.parts.sessions.find(named, caller_of(scope))
 
     def _use(
         self, session: Session | None, message: RpcMessage | None = None, live: StreamableAnswer | None = None
     ) -> AbstractContextManager[None]:
         """Keep a session, if any, during a request, so that its client can cancel it."""
-        if session is None or self._parts.sessions is None:
+        if session is None or self.parts.sessions is None:
             return nullcontext()
         if message is None or live is None:
-            return self._parts.sessions.use(session)
-        return self._parts.sessions.use(session, message.id, live.cancel)
+            return self.parts.sessions.use(session)
+        return self.parts.sessions.use(session, message.id, live.cancel)
 
     def _begin_plain(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest | None:
         """Answer a call of a tool in its usual form; None for all else."""
-        parts = self._parts
+        parts = self.parts
         said = read_plain_call(body, scope[HEADERS])
         if said is None:
             return None
@@ -154,7 +182,7 @@ class McpEndpoint:
         scope: Scope,
     ) -> Rest:
         exchange = _make_exchange(context, VERSION_KEY in message.meta, scope)
-        begun = go_on(self._parts, message, exchange, tool, came)
+        begun = go_on(self.parts, message, exchange, tool, came)
         return Rest(partial(self._go_on, message, context, exchange, begun, None))
 
     def _begin(self, sent: Any, scope: Scope, receive: Receive) -> Reply | Rest:
@@ -174,7 +202,7 @@ class McpEndpoint:
                 session.cancel(message.params.get("requestId"))
             return _ACCEPTED
         if modern and message.method == "subscriptions/listen":
-            return Rest(partial(listen_to_changes, self._parts, message))
+            return Rest(partial(listen_to_changes, self.parts, message))
         return self._begin_answer(message, modern, session, scope, receive)
 
     def _begin_answer(
@@ -185,7 +213,7 @@ class McpEndpoint:
         begun: Awaitable[bytes] | None = None
         # A call that may tell of its progress needs its stream first.
         if message.method == _CALL and "progressToken" not in message.meta:
-            came = begin_call(self._parts, message, exchange)
+            came = begin_call(self.parts, message, exchange)
             if isinstance(came, bytes):
                 return self._write_reply(message, exchange, came)
             begun = came
@@ -201,7 +229,7 @@ class McpEndpoint:
         *way: Any,
     ) -> Awaitable[None]:
         channel = _Channel(*way)
-        live = StreamableAnswer(channel.scope, channel.send, self._parts.backlog)
+        live = StreamableAnswer(channel.scope, channel.send, self.parts.backlog)
         work = self._answer(message, live, context, exchange, begun, channel)
         return work if session is None else self._answer_in(session, message, live, work)
 
@@ -245,24 +273,24 @@ class McpEndpoint:
 
     async def _make_reply(self, message: RpcMessage, exchange: Exchange, begun: Awaitable[bytes] | None) -> Reply:
         try:
-            result = await answer_message(self._parts, message, exchange, begun)
+            result = await answer_message(self.parts, message, exchange, begun)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
         return self._write_reply(message, exchange, result)
 
     def _write_reply(self, message: RpcMessage, exchange: Exchange, result: bytes) -> Reply:
         headers = self._find_headers(message.tool_name, exchange.caller)
-        if message.method == "initialize" and self._parts.sessions is not None:
-            session_id = self._parts.sessions.begin(exchange.caller)
+        if message.method == "initialize" and self.parts.sessions is not None:
+            session_id = self.parts.sessions.begin(exchange.caller)
             headers = headers if session_id is None else {**headers, HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
     def _find_headers(self, name: str | None, caller: Caller) -> Mapping[str, str]:
         """Return the headers that say how many calls are left."""
-        gate = self._parts.pipeline.gate
-        if not (gate.has_rate or self._parts.registry.has_rates):
+        gate = self.parts.pipeline.gate
+        if not (gate.has_rate or self.parts.registry.has_rates):
             return NO_HEADERS
-        tool = None if name is None else self._parts.registry.get(name)
+        tool = None if name is None else self.parts.registry.get(name)
         return quota_headers(gate.quotas_of(caller, name)) if gate.counts(tool) else NO_HEADERS
 
     async def _break_off(self, live: StreamableAnswer, message: RpcMessage, modern: bool, way: _Channel) -> bool:
@@ -270,7 +298,7 @@ class McpEndpoint:
 
         A stream ends with the error, since its status is already sent; return whether it was a stream.
         """
-        is_draining = self._parts.lifecycle.is_draining
+        is_draining = self.parts.lifecycle.is_draining
         error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED
         is_ours = (live.is_cancelled or live.is_cut) and live.was_ours()
         if live.has_begun:

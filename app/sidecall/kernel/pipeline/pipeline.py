@@ -22,7 +22,7 @@ from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcom
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
 from sidecall.kernel.pipeline.stage import Stages, Step
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
-from sidecall.kernel.ports.observer import Observer, Unobserved
+from sidecall.kernel.ports.observer import CurrentCall, Observer
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
@@ -133,7 +133,7 @@ class Pipeline:
         self.find: Callable[[str], CompiledTool | None] = registry.get
         self._default_timeout = default_timeout
         self.services = services
-        self._observer: Observer = observer or Unobserved()
+        self._observer: Observer = observer or CurrentCall()
         self._admission = admission
         self.in_flight = CallsInFlight()
         self.portions = BatchThrottle()
