@@ -201,8 +201,10 @@ def complete_scope(scope: Any, method: bytes, version: str, url: bytes, root_pat
     path, raw_path, query = _read_short(url) if len(url) <= _SHORT else _read_target(url)
     scope["method"] = method.decode("ascii")
     scope["http_version"] = version
-    scope["path"] = root_path + path if root_path else path
-    scope["raw_path"] = root_path.encode("ascii") + raw_path if root_path else raw_path
+    if root_path:
+        path, raw_path = root_path + path, root_path.encode("ascii") + raw_path
+    scope["path"] = path
+    scope["raw_path"] = raw_path
     scope["query_string"] = query
 
 

@@ -248,7 +248,7 @@ class RequestReader(RequestParser):
             self._check_head(version)
         complete_scope(self.scope, self.parser.get_method(), version, url, self.root_path)
         before = self.cycle
-        self.cycle = Cycle(self, keep_alive=version != "1.0" and self.parser.should_keep_alive())
+        self.cycle = Cycle(self)
         app = self._note_peer() if self._is_forwarded else self._plain_app
         if before is None or before.response_complete:
             self._running = self.cycle

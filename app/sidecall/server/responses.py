@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
+from msgspec import Struct
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
@@ -19,18 +20,15 @@ from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 
 
-class Signal:
+class Signal(Struct, eq=False):
     """An event as asyncio's, which takes up room only while a listener waits for it: there are several per request.
 
     What is to be told at once is called with each `set`.
     """
 
-    __slots__ = ("is_set", "tell", "waiting")
-
-    def __init__(self) -> None:
-        self.is_set = False
-        self.tell: Callable[[], None] | None = None
-        self.waiting: tuple[asyncio.Future[None], ...] = ()
+    is_set: bool = False
+    tell: Callable[[], None] | None = None
+    waiting: tuple[asyncio.Future[None], ...] = ()
 
     def set(self) -> None:
         """Set the event, and wake all who wait."""
@@ -140,9 +138,9 @@ class Cycle(RequestResponseCycle, DirectResponse):
     expected_content_length = 0
     _head: Any = None
 
-    def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
+    def __init__(self, connection: HttpToolsProtocol) -> None:
         # As uvicorn's own, which takes twice as long by what it is handed.
-        self.scope = connection.scope
+        self.scope = scope = connection.scope
         self.transport = connection.transport
         self.flow = connection.flow  # type: ignore[assignment]  # that of our connections
         self.logger = connection.logger
@@ -152,7 +150,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.message_event = Signal()
         self.on_response = connection.on_response_complete
         self.disconnected = False
-        self.keep_alive = keep_alive
+        self.keep_alive = scope["http_version"] != "1.0" and connection.parser.should_keep_alive()
         self.waiting_for_100_continue = connection.expect_100_continue
         self.body = bytearray()
         self.more_body = True

@@ -30,7 +30,7 @@ CALL = b'{"name": "echo", "args": {"text": "hello"}, "id": "call_1"}'
 # Python functions that are entered or gone on with, from the server's call of the application to its return.
 COUNTED = {"POST /tool_calls": 67, "GET /tools": 14}
 # The same at other doors, once the server is ready.
-DOORS_COUNTED = {"POST /tools/echo/call": 65, "GET /tools/echo": 16, "GET /healthz": 13, "GET /readyz": 38}
+DOORS_COUNTED = {"POST /tools/echo/call": 65, "GET /tools/echo": 16, "GET /healthz": 13, "GET /readyz": 41}
 # The same of a call in each form.
 FORMS_COUNTED = {"langchain": 67, "openai": 75, "openai-responses": 75, "anthropic": 74, "gemini": 76}
 ALLOWED = 1.1
@@ -91,7 +91,7 @@ async def test_a_call_costs_about_the_same_in_every_form(form: str) -> None:
     assert await _count(app, "POST /tool_calls", call=call) <= FORMS_COUNTED[form] * ALLOWED
 
 
-@pytest.mark.parametrize(("size", "counted"), [(1, 84), (5, 457), (100, 7_137)])
+@pytest.mark.parametrize(("size", "counted"), [(1, 85), (5, 458), (100, 7_138)])
 async def test_a_batch_costs_little_more_than_its_calls(
     monkeypatch: pytest.MonkeyPatch, size: int, counted: int
 ) -> None:
@@ -127,8 +127,8 @@ _SELF_CONTAINED = (
 @pytest.mark.parametrize(
     ("meta", "headers", "counted"),
     [
-        pytest.param({"_meta": _MODERN}, _SELF_CONTAINED, 68, id="2026-07-28"),
-        pytest.param({}, _EARLIER, 68, id="2025-11-25"),
+        pytest.param({"_meta": _MODERN}, _SELF_CONTAINED, 69, id="2026-07-28"),
+        pytest.param({}, _EARLIER, 69, id="2025-11-25"),
         pytest.param({"_meta": {"progressToken": 1, **_MODERN}}, _SELF_CONTAINED, 124, id="that tells of progress"),
     ],
 )
@@ -150,7 +150,7 @@ async def test_a_call_as_events_is_answered_in_front_of_the_framework() -> None:
     """In one task of its own, and one piece; a third of the functions are the event loop's."""
     app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
 
-    assert await _count(app, "POST /tool_calls", _EVENTS) <= 158 * ALLOWED
+    assert await _count(app, "POST /tool_calls", _EVENTS) <= 160 * ALLOWED
 
 
 async def test_an_event_of_progress_costs_little_more_than_its_text() -> None:
@@ -166,7 +166,7 @@ async def test_a_wrong_call_costs_about_twice_what_a_right_one_does() -> None:
     app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
     call = b'{"name": "echo", "args": {"text": 1}, "id": "call_1"}'
 
-    assert await _count(app, "POST /tool_calls", call=call) <= 136 * ALLOWED
+    assert await _count(app, "POST /tool_calls", call=call) <= 135 * ALLOWED
 
 
 async def test_a_call_without_an_id_costs_what_one_with_it_does() -> None:

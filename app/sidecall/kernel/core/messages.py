@@ -237,7 +237,7 @@ _SAID = ("content", "tool_call_id", "name", "id", "response_metadata")
 
 
 def write_text_message(
-    text: str, call_id: str, name: str, id: str, metadata: dict[str, Any], *, has_failed: bool = False
+    text: str, call_id: str, name: str, id: str, metadata: dict[str, Any], status: Status = "success"
 ) -> ToolMessage:
     """Make the message of a call that ended with a text.
 
@@ -249,14 +249,14 @@ def write_text_message(
         "artifact": None,
         "tool_call_id": call_id,
         "name": name,
-        "status": "error" if has_failed else "success",
+        "status": status,
         "type": "tool",
         "id": id,
         "additional_kwargs": {},
         "response_metadata": metadata,
     }
     _set_dict(message, fields)
-    _set_fields_set(message, {*_SAID, "status"} if has_failed else {*_SAID})
+    _set_fields_set(message, {*_SAID} if status == "success" else {*_SAID, "status"})
     _set_extra(message, None)
     _set_private(message, None)
     return message

@@ -52,13 +52,13 @@ class Application(FastAPI):
 
     def serve(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Do so without a coroutine of its own, which would cost time on every call."""
-        kind = scope["type"]
+        kind, stack = scope["type"], self.middleware_stack
         if kind == "http" and scope["path"].endswith("/"):
             _drop_slash(scope)
-        if kind != "http" or self.root_path or self.middleware_stack is None:
+        if kind != "http" or self.root_path or stack is None:
             return super().__call__(scope, receive, _report_failures(send) if kind == "lifespan" else send)
         scope["app"] = self
-        return self.middleware_stack(scope, receive, send)
+        return stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Build the stack around the framework; called once, by the framework, at the first request."""

@@ -251,7 +251,7 @@ def _make_failure_message(
 ) -> ToolMessage:
     text = replace_surrogates(render_failure(failure))
     metadata["error"] = _describe_failure(failure, text)
-    return write_text_message(text, call_id, name, id, metadata, has_failed=True)
+    return write_text_message(text, call_id, name, id, metadata, "error")
 
 
 def _describe_failure(failure: ToolFailure, text: str) -> dict[str, Any]:

@@ -118,8 +118,9 @@ async def _remember(
 def _begin(
     parts: Parts, request: CallRequest, dialect: DialectName, context: RequestContext, tool: CompiledTool | None
 ) -> Reply | Coroutine[Any, Any, Reply]:
+    pipeline = parts.pipeline
     try:
-        came = parts.pipeline.begin(request, tool)
+        came = pipeline.begin(request, tool)
         if not isinstance(came, ToolMessage):
             return _go_on(parts, request, dialect, came, context, tool)
         said = came.__dict__  # At once, since a model looks far for each attribute.
@@ -135,10 +136,10 @@ def _begin(
         if reply is None:
             raise
         return reply
-    if parts.pipeline.results.shares:
-        parts.pipeline.results.release(context.presence)
+    if pipeline.results.shares:
+        pipeline.results.release(context.presence)
     # As `_make_headers` finds out for the others.
-    is_counted = parts.pipeline.gate.has_rate or tool is None or tool.options.rate is not None
+    is_counted = pipeline.gate.has_rate or tool is None or tool.options.rate is not None
     if is_common and not is_counted and "cache" not in said["response_metadata"]:
         return Reply(answer, 200, NO_HEADERS)
     return Reply(answer, 200, _make_headers(parts, request, dialect, came, tool))

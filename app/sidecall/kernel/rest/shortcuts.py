@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope
 from sidecall.kernel.http.authentication import CALLER, HEADERS
 from sidecall.kernel.http.context import DisconnectSweep, RequestContext
 from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut
-from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
+from sidecall.kernel.http.plain_requests import REMEMBERING, WithBody, with_body, without
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
 from sidecall.kernel.rest.answers import begin_answer
@@ -92,10 +92,8 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         return None if shown is None else _choose(shown, scope)
 
     sweep = DisconnectSweep()
-    call, batch = (
-        with_body(parts.bounds, sweep, partial(answer, parts), partial(_stream, begin, parts))
-        for answer, begin in ((_call, _begin_events), (_call_all, _begin_events_of_batch))
-    )
+    call = with_body(parts.bounds, sweep, _make_call(parts), partial(_stream, _begin_events, parts))
+    batch = with_body(parts.bounds, sweep, partial(_call_all, parts), partial(_stream, _begin_events_of_batch, parts))
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
 
@@ -105,18 +103,21 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
     return listing.whole if if_none_match is None else listing.reply_to(if_none_match.decode("latin-1"))
 
 
-def _call(
-    parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
-) -> Reply | Awaitable[Reply]:
-    preferences = PLAIN if _remembers_nothing(scope[HEADERS]) else _read_preferences(scope, parts)
-    work = begin_answer(parts, body, context, preferences=preferences)
-    # A durable call continues in a task of its own, which its waiters listen to.
-    if isinstance(work, Reply) or preferences is not PLAIN:
-        return work
-    del body
-    _, came = context.begin_while_present(work)
-    answer: Reply | Awaitable[Reply] = came
-    return answer
+def _make_call(parts: Parts) -> WithBody:
+    """Make what answers a single call by its body."""
+
+    def call(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
+        preferences = PLAIN if _remembers_nothing(scope[HEADERS]) else _read_preferences(scope, parts)
+        work = begin_answer(parts, body, context, None, preferences)
+        # A durable call continues in a task of its own, which its waiters listen to.
+        if isinstance(work, Reply) or preferences is not PLAIN:
+            return work
+        del body
+        _, came = context.begin_while_present(work)
+        answer: Reply | Awaitable[Reply] = came
+        return answer
+
+    return call
 
 
 def _call_all(

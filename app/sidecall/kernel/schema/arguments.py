@@ -51,13 +51,13 @@ def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
         MissingContext: What the caller sent for a hidden field of the author's model does not fit.
         ToolExecutionError: A secret does not, or a validator of the author's crashes.
     """
-    injected = invocation.values
+    injected, remarks = invocation.values, invocation.remarks
     if schema is None:
         schema = invocation.tool.args_schema
     try:
-        values = schema.validate(invocation.args, injected, invocation.remarks.repaired, invocation.remarks.ignored)
+        values = schema.validate(invocation.args, injected, remarks.repaired, remarks.ignored)
     except InvalidArguments as failure:
-        invocation.remarks.repaired.clear()  # Nothing is mended where the call is refused.
+        remarks.repaired.clear()  # Nothing is mended where the call is refused.
         _drop_repeated(invocation)
         if schema.hidden:
             _blame_no_model(invocation, failure)
@@ -68,7 +68,7 @@ def validate(invocation: Invocation, schema: ArgsSchema | None = None) -> None:
         raise
     except BaseException as error:
         raise ToolExecutionError(invocation.tool.name, invocation.call.id) from error
-    if invocation.remarks.repaired or invocation.remarks.ignored:
+    if remarks.repaired or remarks.ignored:
         _drop_repeated(invocation)
     if injected is not NOTHING:
         values.update({name: value for name, value in injected.items() if name not in schema.hidden})
