@@ -37,6 +37,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.log_text import shorten
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import complete, drain
+from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
 from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
@@ -191,10 +192,11 @@ class ToolProcess:
             # Spans that wait are lost when this process is killed.
             os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
             self._tracing = load_function(told["traces"])()
-        for home in told["homes"]:
-            reason = self._finder.explain_loss(home)
-            if reason is not None:
-                self.lost[home["name"]] = reason
+        with pause_collector():  # What is imported stays.
+            for home in told["homes"]:
+                reason = self._finder.explain_loss(home)
+                if reason is not None:
+                    self.lost[home["name"]] = reason
         self._baseline = writable_bytes()
 
     def call(self, request: Mapping[str, Any]) -> dict[str, Any]:
