@@ -234,7 +234,7 @@ class FastPath:
                 if answer is not None:
                     return self._serve(answer, route, scope, receive, send)
             if (way := self._ways.get(scope["path"])) is not None:
-                return way(scope, receive, self._watch.follow(scope, send))
+                return _enter(way, scope, receive, self._watch.follow(scope, send))
         return self._app(scope, receive, send)
 
     async def _serve(
@@ -255,6 +255,13 @@ class FastPath:
         self._watch.note(scope, reply.status, route)
         if not _is_sent(reply, scope, send):
             await _send(reply, scope, send)
+
+
+def _enter(way: ASGIApp, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    try:
+        return way(scope, receive, send)
+    except Exception as error:  # What is loaded with its first request may have to wait for files.
+        return _refuse(error, scope, receive, send)
 
 
 async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
