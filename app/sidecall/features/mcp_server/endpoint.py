@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.mcp_server.calls import begin_call
+from sidecall.features.mcp_server.calls import begin_call, fail, go_on
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import Exchange, McpParts
+from sidecall.features.mcp_server.plain_calls import is_plain, make_request, read_plain_call, write_answer
 from sidecall.features.mcp_server.revisions import (
     INTERNAL_ERROR,
     PARSE_ERROR,
+    VERSION_KEY,
     RpcError,
     RpcMessage,
     is_modern,
@@ -28,14 +30,16 @@ from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session, S
 from sidecall.features.mcp_server.stdio import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.core.context import Caller
+from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
-from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.context import DisconnectSweep, RequestContext, make_context
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
-from sidecall.kernel.http.plain_requests import answer_json
+from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
+from sidecall.kernel.http.context import BareHeaders, DisconnectListener, DisconnectSweep, RequestContext, make_context
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, Rest, send_reply, serve
+from sidecall.kernel.http.plain_requests import JsonDoor
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 
@@ -91,12 +95,17 @@ class McpEndpoint:
     def __init__(self, parts: McpParts) -> None:
         self.parts = parts
         self._sweep = DisconnectSweep()
+        # Those that are known to be plain, by name, until others are called so.
+        self._plain: dict[str, CompiledTool] = {}
+        self._post = JsonDoor(parts.bounds, self._begin_plain, self._begin, _refuse_unread)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["method"] != "POST":
-            return self._serve_session(scope, receive, send)
-        return answer_json(scope, receive, send, self.parts.bounds, self._begin, _refuse_unread)
+        return serve(self.begin(scope, receive), scope, receive, send)
+
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer one request at once, or return what goes on with it."""
+        return self._post.begin(scope, receive) if scope["method"] == "POST" else Rest(self._serve_session)
 
     async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve further requests of earlier revisions: listening for changes, and ending a session."""
@@ -135,8 +144,49 @@ class McpEndpoint:
             return self.parts.sessions.use(session)
         return self.parts.sessions.use(session, message.id, live.cancel)
 
-    def _begin(self, sent: Any, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer a message at once, or return an awaitable for that."""
+    def _begin_plain(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest | None:
+        """Answer a call of a tool in its usual form; None for all else."""
+        parts = self.parts
+        said = read_plain_call(body, scope[HEADERS])
+        if said is None:
+            return None
+        tool = parts.registry.get(said.params.name)
+        if tool is None or (self._plain.get(tool.name) is not tool and not self._look_at(tool)):
+            return None
+        caller, presence = scope.get(CALLER, ANONYMOUS), DisconnectListener(receive, self._sweep)
+        context = RequestContext(BareHeaders(scope["headers"]), caller, presence, holder=presence, wants_value=True)
+        came: ToolMessage | Awaitable[ToolMessage]
+        try:
+            came = parts.pipeline.begin(make_request(said, context), tool)
+        except BaseException as error:
+            came = fail(error)
+        written = write_answer(said, tool, came) if isinstance(came, ToolMessage) else None
+        if written is None:
+            return self._go_on_plain(said.to_message(), tool, context, came, scope)
+        if parts.results.shares:
+            parts.results.release(presence)
+        return Reply(written, 200, self._find_headers(tool.name, caller))
+
+    def _look_at(self, tool: CompiledTool) -> bool:
+        if is_plain(tool):
+            self._plain[tool.name] = tool
+            return True
+        return False
+
+    def _go_on_plain(
+        self,
+        message: RpcMessage,
+        tool: CompiledTool,
+        context: RequestContext,
+        came: ToolMessage | Awaitable[ToolMessage],
+        scope: Scope,
+    ) -> Rest:
+        exchange = _make_exchange(context, VERSION_KEY in message.meta, scope)
+        begun = go_on(self.parts, message, exchange, tool, came)
+        return Rest(partial(self._go_on, message, context, exchange, begun, None))
+
+    def _begin(self, sent: Any, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer a message at once, or return what goes on with it."""
         message: RpcMessage | None = None
         session: Session | None = None
         try:
@@ -145,36 +195,42 @@ class McpEndpoint:
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
         except RpcError as error:
-            return send_reply(_refuse(error, message), scope, send)
+            return _refuse(error, message)
         if message.id is None:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
                 session.cancel(message.params.get("requestId"))
-            return send_reply(_ACCEPTED, scope, send)
+            return _ACCEPTED
         if modern and message.method == "subscriptions/listen":
-            return listen_to_changes(self.parts, message, scope, receive, send)
-        return self._begin_answer(message, modern, session, _Channel(scope, receive, send))
+            return Rest(partial(listen_to_changes, self.parts, message))
+        return self._begin_answer(message, modern, session, scope, receive)
 
     def _begin_answer(
-        self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
-    ) -> Awaitable[None]:
-        scope, receive, send = way
+        self, message: RpcMessage, modern: bool, session: Session | None, scope: Scope, receive: Receive
+    ) -> Reply | Rest:
         context = make_context(scope, receive, sweep=self._sweep)
-        sent = scope[HEADERS] if modern else None
-        exchange = Exchange(
-            *(context.caller, context.headers, modern, context.presence, context.presence),
-            find_url=partial(_find_url, scope),
-            sent=sent,
-        )
+        exchange = _make_exchange(context, modern, scope)
         begun: Awaitable[bytes] | None = None
         # A call that may tell of its progress needs its stream first.
         if message.method == _CALL and "progressToken" not in message.meta:
             came = begin_call(self.parts, message, exchange)
             if isinstance(came, bytes):
-                return send_reply(self._write_reply(message, exchange, came), scope, send)
+                return self._write_reply(message, exchange, came)
             begun = came
-        live = StreamableAnswer(scope, send, self.parts.backlog)
-        work = self._answer(message, live, context, exchange, begun, way)
+        return Rest(partial(self._go_on, message, context, exchange, begun, session))
+
+    def _go_on(
+        self,
+        message: RpcMessage,
+        context: RequestContext,
+        exchange: Exchange,
+        begun: Awaitable[bytes] | None,
+        session: Session | None,
+        *way: Any,
+    ) -> Awaitable[None]:
+        channel = _Channel(*way)
+        live = StreamableAnswer(channel.scope, channel.send, self.parts.backlog)
+        work = self._answer(message, live, context, exchange, begun, channel)
         return work if session is None else self._answer_in(session, message, live, work)
 
     async def _answer_in(
@@ -223,16 +279,17 @@ class McpEndpoint:
         return self._write_reply(message, exchange, result)
 
     def _write_reply(self, message: RpcMessage, exchange: Exchange, result: bytes) -> Reply:
-        headers: Mapping[str, str] = NO_HEADERS
-        if self.parts.pipeline.gate.has_rate or self.parts.registry.has_rates:
-            headers = self._write_quotas(message.tool_name, exchange.caller)
+        headers = self._find_headers(message.tool_name, exchange.caller)
         if message.method == "initialize" and self.parts.sessions is not None:
             session_id = self.parts.sessions.begin(exchange.caller)
             headers = headers if session_id is None else {**headers, HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
-    def _write_quotas(self, name: str | None, caller: Caller) -> Mapping[str, str]:
+    def _find_headers(self, name: str | None, caller: Caller) -> Mapping[str, str]:
+        """Return the headers that say how many calls are left."""
         gate = self.parts.pipeline.gate
+        if not (gate.has_rate or self.parts.registry.has_rates):
+            return NO_HEADERS
         tool = None if name is None else self.parts.registry.get(name)
         return quota_headers(gate.quotas_of(caller, name)) if gate.counts(tool) else NO_HEADERS
 
@@ -251,11 +308,19 @@ class McpEndpoint:
         return is_ours
 
 
-def _refuse_unread(error: RequestError, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+def _make_exchange(context: RequestContext, modern: bool, scope: Scope) -> Exchange:
+    return Exchange(
+        *(context.caller, context.headers, modern, context.presence, context.presence),
+        find_url=partial(_find_url, scope),
+        sent=scope[HEADERS] if modern else None,
+    )
+
+
+def _refuse_unread(error: RequestError, _scope: Scope, _receive: Receive) -> Reply | Rest:
     """Refuse a body that is no JSON in the words of JSON-RPC, and others as everywhere."""
     if isinstance(error, MalformedJSON):
-        return send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
-    return problems.refuse(scope, receive, send, error)
+        return _refuse(RpcError(PARSE_ERROR, error.message, status=400))
+    return Rest(partial(problems.refuse, error=error))
 
 
 def _refuse_repeated(scope: Scope) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from sidecall.features.mcp_server.endpoint import McpEndpoint
     from sidecall.features.mcp_server.parts import McpParts
+    from sidecall.kernel.http.fast_path import Reply, Rest
 
 open_endpoint: "Callable[..., McpEndpoint]" = later("sidecall.features.mcp_server.endpoint:open_endpoint")
 
@@ -34,6 +35,10 @@ class LateMcpEndpoint:
     def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> Awaitable[None]:
         """Serve one request."""
         return self._serve(scope, receive, send)
+
+    def begin(self, scope: "Scope", receive: "Receive") -> "Reply | Rest":
+        """Answer one request at once, or return what goes on with it."""
+        return self._serve.begin(scope, receive)
 
 
 FEATURE = Feature(
