@@ -19,9 +19,8 @@ from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
 from sidecall.kernel.core.injection import Secret, UserToken
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.later import Later
 from sidecall.loading.discovery import resolve_place
 from sidecall.loading.offers import tools_of

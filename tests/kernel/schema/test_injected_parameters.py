@@ -20,7 +20,6 @@ from sidecall import (
     UserToken,
     tool,
 )
-from sidecall.kernel.schema.injected_parameters import describe_injected
 
 
 class User(BaseModel):
@@ -204,7 +203,7 @@ def of_model(word: str, user: User, limit: int, key: str) -> str:
 )
 def test_injected_parameters_are_described(asked: Any, injected: list[tuple[Any, ...]]) -> None:
     """In their order, with where the value is put, its schema, and whether it may lack."""
-    described = describe_injected(asked.compiled)
+    described = asked.compiled.describe_injected()
 
     assert [(it.name, it.source, it.path, _bare(it.value_schema), it.required) for it in described] == [
         (name, source, path, _bare(schema), required) for name, source, path, schema, required in injected
@@ -217,7 +216,7 @@ def _bare(schema: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_context_that_may_be_none_is_optional() -> None:
     """A call without a context is no mistake."""
-    [described] = describe_injected(of_maybe.compiled)
+    [described] = of_maybe.compiled.describe_injected()
 
     assert (described.required, described.value_schema["anyOf"][1]) == (False, {"type": "null"})
 

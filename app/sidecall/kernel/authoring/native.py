@@ -8,7 +8,8 @@ from pydantic_core import SchemaError
 
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.options import ARGUMENTS, Grammar, NativeKind
-from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.schema.describe import find_text
 
 # What Anthropic needs to know about a screen, from the tool's `extras`.
 DISPLAY = ("display_width_px", "display_height_px")
@@ -54,15 +55,6 @@ def _find_text_misfit(tool: CompiledTool) -> str | None:
     if find_text(tool.args_schema.flat) is None:
         return '`input`: a tool with input="text" takes one argument, a string.'
     return "`input` does not go with `native` or `toolset`." if tool.options.native or tool.options.toolset else None
-
-
-def find_text(schema: Schema) -> str | None:
-    """Return the name of the only argument if it is a string; None where a text cannot be the arguments."""
-    properties = schema.get("properties", {})
-    if len(properties) != 1:
-        return None
-    (name, said), *_ = properties.items()
-    return name if said.get("type") == "string" else None
 
 
 def make_grammar_model(tool: CompiledTool, grammar: Grammar) -> type[BaseModel]:

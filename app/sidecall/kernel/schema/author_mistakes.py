@@ -4,9 +4,8 @@ import dataclasses
 import inspect
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from pydantic import PydanticUserError, TypeAdapter
@@ -15,18 +14,6 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.schema.references import walk
 from sidecall.kernel.schema.signature import unwrap
-
-Level = Literal["error", "warning", "note"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A finding about a tool: an `error` breaks it somewhere, a `note` only limits it."""
-
-    tool: str
-    level: Level
-    message: str
-
 
 _TYPES = "array, boolean, integer, null, number, object, string"
 _WHOLE = '{"type": "object", "properties": {...}}'

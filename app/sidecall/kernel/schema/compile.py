@@ -5,6 +5,7 @@ import inspect
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from types import CodeType
 from typing import Any
@@ -24,6 +25,7 @@ from sidecall.kernel.schema.forms.mirrored import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.forms.structured import make_results
 from sidecall.kernel.schema.infer import JSON_TYPES, infer_args_schema
+from sidecall.kernel.schema.injected_parameters import describe_injected
 from sidecall.kernel.schema.injection_plan import plan_injections
 from sidecall.kernel.schema.json_args_schema import make_json_args_schema, strip_titles
 from sidecall.kernel.schema.models import adapt_annotations, adopt_args_schema, open_model
@@ -128,8 +130,7 @@ def compile_tool(
     """
     source = find_source(origin or function)
     where = f"{source}: tool {name!r}"
-    if not NAME.fullmatch(name):
-        raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
+    _refuse_name(where, name)
     signature = _read_signature(where, function)
     names = tuple(parameter.name for parameter in signature.parameters)
     docstring = _read_docstring(where, texts, names)
@@ -147,7 +148,7 @@ def compile_tool(
         args_schema=schema,
         **_describe_results(signature.returns, options),
         injections=injections,
-        hidden_names=frozenset(injection.parameter for injection in injections) | schema.reserved,
+        hidden_names=frozenset(hidden) | schema.reserved,
         parameters=signature.parameters,
         takes_positional=any(p.kind in _POSITIONAL for p in signature.parameters),
         executor=options.executor or ("inline" if is_async and not waits_for_store(function, injections) else "thread"),
@@ -155,7 +156,13 @@ def compile_tool(
         source=source,
         notes=_list_notes(docstring, names),
         mirrored=find_mirrored(where, schema),
+        describe_injected=partial(describe_injected, injections, signature.parameters),
     )
+
+
+def _refuse_name(where: str, name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise InvalidToolName(f"{where}: {InvalidToolName.__doc__} Rename it, or give a name: @tool('good_name').")
 
 
 def find_description(texts: DescriptionTexts) -> str:

@@ -22,8 +22,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from sidecall.kernel.core.errors import SchemaInferenceError
-from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
-from sidecall.kernel.schema.infinite_numbers import INFERRED
+from sidecall.kernel.core.tool import EMPTY, INFERRED, Parameter, Schema
 from sidecall.kernel.schema.injection_plan import rebuild_annotation
 from sidecall.kernel.schema.model_args_schema import ModelArgsSchema, make_args_schema, render_schema
 from sidecall.kernel.schema.signature import is_builtin, is_resolved

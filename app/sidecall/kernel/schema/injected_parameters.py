@@ -1,24 +1,21 @@
 """Describe what a tool is given beside its arguments: by the calling program, a person, or the server's operator."""
 
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import NoneType
-from typing import Any, Literal, Self
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from sidecall.kernel.core.context import RunContextWrapper
-from sidecall.kernel.core.injection import Injection, Source
-from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.core.injection import InjectedFrom, InjectedParameter, Injection, Source
+from sidecall.kernel.core.tool import Parameter, Schema
 from sidecall.kernel.core.typed_context import adapt_context, names_context
-from sidecall.kernel.ports.secrets import SecretOwner
 from sidecall.kernel.schema.injection_plan import match_type
 from sidecall.kernel.schema.model_args_schema import render_type
 from sidecall.kernel.schema.references import inline_references
-
-InjectedFrom = Literal["state", "context", "secret", "token", "store"]
 
 _FROM: Mapping[Source, InjectedFrom] = {
     "state": "state",
@@ -31,48 +28,14 @@ _FROM: Mapping[Source, InjectedFrom] = {
 _TEXT: Schema = {"type": "string"}
 
 
-class InjectedParameter(BaseModel, defer_build=True):
-    """A parameter that no model fills."""
-
-    model_config = ConfigDict(frozen=True, populate_by_name=True, json_schema_serialization_defaults_required=True)
-
-    name: str
-    source: InjectedFrom = Field(
-        alias="from",
-        description="Where its value is from: `state` and `context` are sent beside the call, a `secret` is set by the "
-        "operator or the caller, a `token` is had when a person signs in, and the `store` is the server's.",
-    )
-    path: str = Field(description="Where the value is put, or its name: `state.user.id`, `API_KEY`, `github`.")
-    value_schema: dict[str, Any] = Field(
-        alias="schema", description="JSON Schema of the value; `{}` where it cannot be said."
-    )
-    required: bool = Field(description="Whether the tool cannot run without it.")
-    of: SecretOwner | None = Field(
-        default=None, description="Whose secret it is: the caller's own, the server's, or `either`; null for the rest."
-    )
-    is_set: bool | None = Field(
-        default=None,
-        description="Whether there is such a secret or token for you; null for the rest, and where it cannot be told.",
-    )
-
-    def mark(self, own: Collection[str] | None, secrets: Callable[[str], str | None]) -> Self:
-        """Return it with `is_set`, by the names of the caller's own secrets, None where they cannot be read."""
-        if self.source != "secret":
-            return self
-        is_set: bool | None = self.of != "caller" and secrets(self.path) is not None
-        if not is_set and self.of != "server":
-            is_set = None if own is None else self.path in own
-        return self.model_copy(update={"is_set": is_set})
-
-
-def describe_injected(tool: CompiledTool) -> list[InjectedParameter]:
+def describe_injected(injections: Iterable[Injection], parameters: Iterable[Parameter]) -> list[InjectedParameter]:
     """Describe the injected parameters of a tool in their order.
 
     Parameters that the server fills for every call, such as the call's id, are left out.
     """
-    annotations = {parameter.name: parameter.annotation for parameter in tool.parameters}
+    annotations = {parameter.name: parameter.annotation for parameter in parameters}
     found: list[InjectedParameter] = []
-    for injection in tool.injections:
+    for injection in injections:
         if injection.source in _FROM:
             found.append(_describe(injection, _FROM[injection.source]))
         elif injection.source == "workspace" and injection.field is not None:
