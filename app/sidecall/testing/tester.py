@@ -8,6 +8,7 @@ from inspect import isclass, isfunction
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sidecall.authoring.inputs import new_call_id
 from sidecall.composition.executors import build_executors
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
@@ -21,7 +22,6 @@ from sidecall.features.processes.finder import Finder
 from sidecall.features.sandbox.late import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
-from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, Invocation

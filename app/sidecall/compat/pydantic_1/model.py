@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
 from pydantic_core import CoreSchema, core_schema
 
+from sidecall.compiler.injection_plan import find_marker, plan_injections
+from sidecall.compiler.signature import Signature, is_builtin
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
-from sidecall.kernel.schema.injection_plan import find_marker, plan_injections
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.signature import Signature, is_builtin
 from sidecall.later import Later
 
 if TYPE_CHECKING:

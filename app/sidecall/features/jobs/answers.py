@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
+from sidecall.authoring.inputs import new_call_id
 from sidecall.features.calls.all_calls import find_sent
 from sidecall.features.jobs.errors import NotRepeatable
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
@@ -12,7 +13,6 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest

@@ -11,9 +11,9 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.schema import compile as _compile
+    from sidecall.compiler import compile as _compile
 else:
-    _compile = Later("sidecall.kernel.schema.compile")
+    _compile = Later("sidecall.compiler.compile")
 
 
 @cache

@@ -11,7 +11,11 @@ from urllib.parse import urljoin, urlsplit
 
 from pydantic import Field, PrivateAttr
 
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.options import refuse_uncacheable
+from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.compiler.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
 from sidecall.features.openapi_import.planning import (
@@ -26,14 +30,10 @@ from sidecall.features.openapi_import.planning import (
 )
 from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
-from sidecall.kernel.authoring.options import refuse_uncacheable
-from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.json_data.text import pause_collector
-from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.kernel.schema.references import map_children
 from sidecall.outgoing.rules import USUAL_PORTS
 
