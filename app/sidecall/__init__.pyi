@@ -39,6 +39,7 @@ from sidecall.compiler.state_messages import (
 from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
+from sidecall.features.store.operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.features.vector_stores.folder import IndexedFolder
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
@@ -77,9 +78,7 @@ from sidecall.kernel.core.outputs import (
 )
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
-from sidecall.kernel.ports.store_checks import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
-from sidecall.kernel.ports.store_items import Item, SearchItem
-from sidecall.kernel.ports.tenant_store import BaseStore, Store
+from sidecall.kernel.ports.store import BaseStore, Item, SearchItem, Store
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 from sidecall.kernel.registry import Registry
 from sidecall.outgoing.clients import guarded_async_client, guarded_client

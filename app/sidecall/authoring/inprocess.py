@@ -42,7 +42,7 @@ from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.review import Review
-from sidecall.kernel.ports.tenant_store import Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.later import Provided, find_provider
 

@@ -14,7 +14,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.refuse_caller import let_program_call
-from sidecall.kernel.ports.tenant_store import Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.suggest.misplaced import find_loose, find_misplaced, is_filled
 
 # What the dict of one has, in this library and in others.

@@ -42,7 +42,7 @@ from sidecall.kernel.core.tool import EMPTY, VARIADIC, Bound, Parameter
 from sidecall.kernel.core.typed_context import plan_context
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import Store
 from sidecall.kernel.ports.workspaces import ConversationFolder
 
 ForeignMarker = Literal["context", "call_id", "state", "store"]

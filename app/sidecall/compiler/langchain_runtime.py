@@ -21,7 +21,7 @@ from sidecall.kernel.core.errors import MissingContext, ToolExecutionError
 from sidecall.kernel.core.injection import FromFunction, Supply
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import Store
 from sidecall.kernel.ports.workspaces import name_conversation
 
 ContextT = TypeVar("ContextT", default=Any)

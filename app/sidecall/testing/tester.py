@@ -20,6 +20,7 @@ from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.features.processes.finder import Finder
 from sidecall.features.sandbox.late import make_sandbox
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
@@ -40,7 +41,7 @@ from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
-from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore, pick_tenant
+from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url

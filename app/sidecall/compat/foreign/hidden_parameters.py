@@ -13,7 +13,7 @@ from sidecall.compiler.langchain_runtime import plan_runtime
 from sidecall.compiler.signature import read_signature
 from sidecall.kernel.core.injection import FromCaller, FromFunction, InjectedStore, InjectedToolArg, Supply
 from sidecall.kernel.core.tool import EMPTY, Parameter
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import Store
 
 
 def plan_hidden(it: Any, model: Any) -> dict[str, Parameter]:

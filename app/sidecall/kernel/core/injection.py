@@ -13,7 +13,7 @@ from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import Store
 
 
 class InjectedToolArg:

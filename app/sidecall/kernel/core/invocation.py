@@ -30,7 +30,7 @@ from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.contents import CallerContents
 from sidecall.kernel.ports.passages import OwnPassages
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.tenant_store import pick_tenant
+from sidecall.kernel.ports.store import pick_tenant
 
 
 class _Nothing(Mapping[str, Any]):

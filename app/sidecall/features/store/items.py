@@ -1,54 +1,11 @@
-"""Items of the store, under a namespace and a key, and the protocol of their storage."""
+"""What a storage of items offers of all tenants, and how it is searched."""
 
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Protocol
 
-Namespace = tuple[str, ...]
-
-
-_Members = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Item:
-    """A stored value, and the times of its creation and last change."""
-
-    namespace: Namespace
-    key: str
-    value: Any
-    created_at: datetime
-    updated_at: datetime
-
-    def dict(self) -> _Members:
-        """Return its members as JSON values."""
-        return {
-            "namespace": list(self.namespace),
-            "key": self.key,
-            "value": self.value,
-            "created_at": self.created_at.isoformat(),
-            "updated_at": self.updated_at.isoformat(),
-        }
-
-    # As of LangGraph's: one that was found is the same as the one that was got, and values need not be hashable.
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Item) and Item.dict(self) == Item.dict(other)
-
-    def __hash__(self) -> int:
-        return hash((self.namespace, self.key))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SearchItem(Item):
-    """A found item, and its score; None if it has none."""
-
-    score: float | None = None
-
-    def dict(self) -> _Members:
-        """Return its members as JSON values."""
-        return {**Item.dict(self), "score": self.score}
+from sidecall.kernel.ports.store import Item, Namespace
 
 
 @dataclass(frozen=True, slots=True)

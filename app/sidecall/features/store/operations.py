@@ -7,8 +7,9 @@ from itertools import zip_longest
 from operator import index
 from typing import Any, NamedTuple, Self, TypeVar
 
+from sidecall.features.store.items import Items, NamespaceSearch, Search
 from sidecall.kernel.concurrency.coroutines import WouldWait, await_on, finish_on
-from sidecall.kernel.ports.store_items import Item, Items, Namespace, NamespaceSearch, Search, SearchItem
+from sidecall.kernel.ports.store import DEFAULT_TENANT, Item, Namespace, SearchItem, TenantStore
 
 _ANY = "*"
 
@@ -114,7 +115,6 @@ T = TypeVar("T")
 # What is left to do of something that has been checked.
 _Step = Callable[[], Coroutine[Any, Any, T]]
 
-DEFAULT_TENANT = "default"
 # What databases can count to.
 _MOST = 2**63 - 1
 # Characters of a namespace as JSON; databases keep it in an index, whose entries are bounded.
@@ -125,7 +125,7 @@ class StoreWouldBlock(RuntimeError):
     """A sync method of the store would have to wait on the event loop, which would then stand still."""
 
 
-class CheckedStore:
+class CheckedStore(TenantStore):
     """The items of one tenant; all operations of a batch are validated before any is run."""
 
     def __init__(self, items: Items, tenant: str = DEFAULT_TENANT) -> None:
