@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
+from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.conversations import (
     ConversationCount,
@@ -36,7 +37,6 @@ from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.observer import CallNotes
 from sidecall.storage.database import Database

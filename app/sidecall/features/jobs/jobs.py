@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
+from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
@@ -28,7 +29,6 @@ from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse

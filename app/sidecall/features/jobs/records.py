@@ -7,10 +7,10 @@ from typing import Any, Self
 
 from pydantic_core import from_json, to_json
 
+from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.kernel.core.cost import BILLION, to_number
 from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, make_unchecked, write_stored
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallStatus, measure_ms, to_datetime
 
 

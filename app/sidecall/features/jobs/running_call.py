@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, end_entry
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.origin import CALL
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 
 

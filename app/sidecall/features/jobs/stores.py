@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from pydantic_core import from_json
 
+from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import (
     Acceptance,
@@ -17,7 +18,6 @@ from sidecall.features.jobs.records import (
 )
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import (
     CallEntry,
     CallFilter,

@@ -11,9 +11,9 @@ import pytest
 from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
+from sidecall.features.calls.call_record import CallNotRecorded, CallRecord
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallNotRecorded, CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.review import Review
 
