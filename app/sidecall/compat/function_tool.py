@@ -22,7 +22,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.core.typed_context import HeldContext, ReadContext
+from sidecall.kernel.core.typed_context import ObjectContext, ReadContext
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
@@ -124,7 +124,7 @@ class FunctionTool(StructuredTool):
         call = ToolCall(name=self.name, args=input or "{}", id=ctx.tool_call_id)
         beside: Beside = {
             "state": getattr(ctx, "state", None),
-            "context": HeldContext.of(ctx),
+            "context": ObjectContext.of(ctx),
             "store": getattr(ctx, "store", None),
         }
         return await run_plainly(self.compiled, call, {**beside, "approved": self.requires_approval is not False})

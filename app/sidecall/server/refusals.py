@@ -128,34 +128,34 @@ _PORTS = {b"http": b"80", b"https": b"443"}
 _Headers = Iterable[tuple[bytes, bytes]]
 
 
-def judge_version(version: str) -> Refusal | None:
+def check_version(version: str) -> Refusal | None:
     """Return why a request's HTTP version is refused, or None."""
     return None if version in _SPOKEN else VERSION_UNKNOWN
 
 
-def judge_error(reason: str, refusal: Refusal) -> Refusal:
+def choose_refusal(reason: str, refusal: Refusal) -> Refusal:
     """Return the answer to an unparsable request: `refusal`, or a better one by the parser's reason."""
     return VERSION_UNKNOWN if reason == _UNKNOWN_VERSION else refusal
 
 
-def judge_coding(headers: _Headers, version: str) -> Refusal | None:
+def check_transfer_coding(headers: _Headers, version: str) -> Refusal | None:
     """Return how to refuse a body's transfer coding; None for the only supported one, `chunked` in HTTP/1.1."""
     codings = [value.strip(b" \t").lower() for name, value in headers if name == b"transfer-encoding"]
     if version == "1.0":
         return CODING_WRONG
     if codings == [b"chunked"]:
         return None
-    return _judge_list([coding.strip(b" \t") for coding in b",".join(codings).split(b",")])
+    return _refuse_codings([coding.strip(b" \t") for coding in b",".join(codings).split(b",")])
 
 
-def _judge_list(codings: Sequence[bytes]) -> Refusal:
+def _refuse_codings(codings: Sequence[bytes]) -> Refusal:
     """Return the refusal of a coding list: unsupported codings, or no defined end of the body."""
     *before, last = codings
     is_whole = last == b"chunked" and b"chunked" not in before and all(before)
     return CODING_UNKNOWN if is_whole else CODING_WRONG
 
 
-def judge_target(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]) -> Refusal | None:
+def check_target(method: bytes, target: bytes, headers: list[tuple[bytes, bytes]]) -> Refusal | None:
     """Return why a target that is no plain path is refused, or None.
 
     If it names a server, that name counts (RFC 9112, 3.2.2). A Host header must agree; a missing one is added.

@@ -21,10 +21,10 @@ from sidecall.server.refusals import (
     NO_HOST,
     TRAILERS_LARGE,
     Refusal,
-    judge_coding,
-    judge_error,
-    judge_target,
-    judge_version,
+    check_target,
+    check_transfer_coding,
+    check_version,
+    choose_refusal,
 )
 
 _NOTED = frozenset((b"host", b"expect", b"transfer-encoding", b"x-forwarded-for", b"x-forwarded-proto"))
@@ -98,7 +98,7 @@ class RequestParser(HttpToolsProtocol, ABC):
                 else:
                     return True
         except HttpParserError as error:
-            self._refusal = judge_error(str(error), self._refusal)
+            self._refusal = choose_refusal(str(error), self._refusal)
             self.send_400_response("")
             return False
 
@@ -144,16 +144,16 @@ class RequestParser(HttpToolsProtocol, ABC):
         # Its bytes may have come together with those of a body.
         if self._header_bytes > MAX_HEADER_BYTES and len(self.url) + size_of(self.headers) > MAX_HEADER_BYTES:
             self._object(HEADERS_LARGE)
-        self._pass(judge_version(version))
+        self._pass(check_version(version))
         if self._hosts > 1:
             self._object(HOSTS)
         if self._hosts == 0 and version == "1.1":
             self._object(NO_HOST)
         if self._is_coded:
-            self._pass(judge_coding(self.headers, version))
+            self._pass(check_transfer_coding(self.headers, version))
             self._bare_bytes = 0
         if self.url[0] != SLASH or HASH in self.url:
-            self._pass(judge_target(self.parser.get_method(), self.url, self.headers))
+            self._pass(check_target(self.parser.get_method(), self.url, self.headers))
         if version == "1.0":
             self.expect_100_continue = False  # which HTTP/1.0 does not know
 

@@ -24,7 +24,7 @@ async def run(host: Host) -> AsyncIterator[None]:
         urls=settings.approval_receivers,
         keys=settings.webhook_keys,
         public_url=settings.public_url,
-        notice=settings.approval_expiry_notice,
+        expiry_notice=settings.approval_expiry_notice,
         max_approvals=settings.max_approvals,
     )
     async with _telling.telling(host.ledger.database, wanted):

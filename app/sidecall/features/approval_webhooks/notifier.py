@@ -193,7 +193,7 @@ class Telling:
     urls: Sequence[str]
     keys: Sequence[str]
     public_url: str | None
-    notice: float
+    expiry_notice: float
     max_approvals: int
 
 
@@ -227,7 +227,7 @@ async def _go_round(queue: SqlApprovalMessages, wanted: Telling, again: float) -
 async def _keep(queue: SqlApprovalMessages, wanted: Telling) -> float:
     """Say whom this server tells; return after how many seconds to say it again."""
     try:
-        has_room = await queue.keep_receivers(wanted.notice, _FOR_EACH * wanted.max_approvals, time.time())
+        has_room = await queue.keep_receivers(wanted.expiry_notice, _FOR_EACH * wanted.max_approvals, time.time())
     except StoreUnavailable:
         return _SOON
     except Exception:

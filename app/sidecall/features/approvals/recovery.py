@@ -15,7 +15,7 @@ from sidecall.features.approvals.decide import (
     reopening,
 )
 from sidecall.features.approvals.record import REFUSED, ApprovalRecord, Decision, describe_beginning, describe_decision
-from sidecall.features.approvals.stores import Approvals, Notice, OrphanedDecision
+from sidecall.features.approvals.stores import Approvals, OrphanedDecision, SettleCall
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
@@ -40,13 +40,13 @@ class OrphanRecovery:
         self,
         pipeline: Pipeline,
         approvals: Approvals,
-        notice: Notice,
+        settle: SettleCall,
         is_remembered: IsRemembered,
         auditor: Auditor | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._approvals = approvals
-        self._notice = notice
+        self._settle_waiting = settle
         self._is_remembered = is_remembered
         self._auditor = auditor
         self._begun = BegunWork()
@@ -73,7 +73,7 @@ class OrphanRecovery:
             logger.warning("the call of approval %s does not go on: %s", approval_id, error)
             return
         with suppress(RequestError):
-            await self._notice(approval)
+            await self._settle_waiting(approval)
 
     async def _note_expired(self, record: ApprovalRecord) -> None:
         with suppress(RequestError):

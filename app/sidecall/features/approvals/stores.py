@@ -88,7 +88,7 @@ OnOrphan = Callable[[OrphanedDecision], None]
 
 
 # Is told of an approval that has changed.
-Notice = Callable[[Approval], Awaitable[None]]
+SettleCall = Callable[[Approval], Awaitable[None]]
 
 
 class Approvals(Protocol):

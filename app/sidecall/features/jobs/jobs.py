@@ -86,9 +86,9 @@ class Jobs:
         event_logs = EventLogs(is_shared=ledger.is_shared, progress=progress)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, event_logs)
         self._progress = ProgressReader(ledger.progress, event_logs, self._runner.__contains__)
-        self.waits = SignInWaits(pipeline, ledger.approvals, self.notice)
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.settle_waiting)
         auditor = Auditor(ledger.audit)
-        self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.notice, self._held.remembers, auditor)
+        self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.settle_waiting, self._held.remembers, auditor)
         self._retention = Retention(ledger.calls.kept)
         self._reconciler = JobReconciler(ledger, self._runner, self._held, find, self._waiters, self.limits)
         ledger.notices.attach(
@@ -278,12 +278,12 @@ class Jobs:
         known = None if key is None else await self._calls.find(key)
         return known if known is None or known.status != "awaiting_approval" else await self._held.settle(known)
 
-    async def notice(self, approval: Approval) -> None:
+    async def settle_waiting(self, approval: Approval) -> None:
         """End the call that waited for this approval; if the store is unavailable, later."""
         try:
-            held = await self._calls.find_held(approval.id)
+            held = await self._calls.find_suspended(approval.id)
             if held is not None and approval.status == "pending":
-                await self._held.hold_again(held)
+                await self._held.suspend_again(held)
             elif held is not None:
                 await self._held.settle(held, approval.message)
         except StoreUnavailable:

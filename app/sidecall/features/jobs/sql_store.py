@@ -197,9 +197,9 @@ class SqlCalls:
         """List the calls that wait for a person, longest waiting first."""
         return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
 
-    async def find_held(self, approval_id: str) -> CallEntry | None:
+    async def find_suspended(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
-        rows = await self._database.read("find_held_call", approval_id)
+        rows = await self._database.read("find_suspended_call", approval_id)
         return to_entry(rows[0]) if rows else None
 
 

@@ -189,7 +189,7 @@ class SuspendedCalls:
     def _describe(self, call: ToolCall, decided: Decided | None) -> CallDecision | None:
         return None if decided is None else self.describe(call, decided)
 
-    async def hold_again(self, entry: CallEntry) -> None:
+    async def suspend_again(self, entry: CallEntry) -> None:
         """Mark a call as waiting again, with the decision that started it; a cancelled one ends."""
         assert entry.approval_id is not None
         record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)

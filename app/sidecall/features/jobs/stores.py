@@ -186,7 +186,7 @@ class Calls(Protocol):
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, longest waiting first."""
 
-    async def find_held(self, approval_id: str) -> CallEntry | None:
+    async def find_suspended(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
 
 

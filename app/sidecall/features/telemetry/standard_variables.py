@@ -91,7 +91,7 @@ def report_losses() -> None:
             logger.error("%s %s", name, fault)
 
 
-def _judge_endpoint(text: str) -> str | None:
+def _check_endpoint(text: str) -> str | None:
     try:
         url = urlsplit(text)
         is_url = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
@@ -101,7 +101,7 @@ def _judge_endpoint(text: str) -> str | None:
     return None if is_url else "is no URL, so no span is sent: write one such as http://127.0.0.1:4318"
 
 
-def _judge_timeout(text: str) -> str | None:
+def _check_timeout(text: str) -> str | None:
     try:
         is_time = 0 < float(text) <= threading.TIMEOUT_MAX
     except ValueError:
@@ -109,7 +109,7 @@ def _judge_timeout(text: str) -> str | None:
     return None if is_time else f"is {text}, so no span is sent: write the seconds of a request, such as 10"
 
 
-def _judge_authorities(path: str) -> str | None:
+def _check_authorities(path: str) -> str | None:
     try:
         place = {"capath": path} if os.path.isdir(path) else {"cafile": path}
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(**place)
@@ -118,16 +118,16 @@ def _judge_authorities(path: str) -> str | None:
     return None
 
 
-def _judge_file(path: str) -> str | None:
+def _check_file(path: str) -> str | None:
     if os.path.isfile(path) and os.access(path, os.R_OK):
         return None
     return "names no file that can be read, so no span is sent: write the path of one (PEM)"
 
 
 _FAULTS: dict[str, Callable[[str], str | None]] = {
-    "ENDPOINT": _judge_endpoint,
-    "TIMEOUT": _judge_timeout,
-    "CERTIFICATE": _judge_authorities,
-    "CLIENT_CERTIFICATE": _judge_file,
-    "CLIENT_KEY": _judge_file,
+    "ENDPOINT": _check_endpoint,
+    "TIMEOUT": _check_timeout,
+    "CERTIFICATE": _check_authorities,
+    "CLIENT_CERTIFICATE": _check_file,
+    "CLIENT_KEY": _check_file,
 }

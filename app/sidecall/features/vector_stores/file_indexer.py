@@ -243,7 +243,7 @@ class FileIndexer:
 
     async def _require_both(self, tenant: str, new: Member) -> Sequence[int]:
         """Refuse a file whose store or upload was deleted; return the number and bytes of the files in stores."""
-        ((stores, files, *counts),) = await self.database.read("judge_member", tenant, new.store, new.file)
+        ((stores, files, *counts),) = await self.database.read("count_member_room", tenant, new.store, new.file)
         if not stores:
             raise UnknownVectorStore
         if not files:

@@ -25,7 +25,7 @@ from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.sender import UNKNOWN, Sender
 from sidecall.kernel.core.services import NO_SERVICES, CallServices, Release
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.core.typed_context import HeldContext
+from sidecall.kernel.core.typed_context import ObjectContext
 from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.contents import CallerContents
 from sidecall.kernel.ports.passages import OwnPassages
@@ -192,7 +192,7 @@ class Invocation(Struct):
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
                 signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
-            if isinstance(self.request.context, HeldContext):
+            if isinstance(self.request.context, ObjectContext):
                 self._context = self.request.context.put_into(made)
         return self._context
 
