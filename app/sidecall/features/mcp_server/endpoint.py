@@ -31,7 +31,8 @@ from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.context import DisconnectSweep, RequestContext, make_context
+from sidecall.kernel.http.context import RequestContext, make_context
+from sidecall.kernel.http.disconnect import DisconnectSweep
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
 from sidecall.kernel.http.plain_requests import answer_json
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
