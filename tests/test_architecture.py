@@ -12,13 +12,13 @@ from tests.kit.sources import (
     PACKAGE,
     ROOT,
     SOURCES,
+    find_twins,
     floor_of,
     imports_of,
     layers,
     module_of,
     name_of,
     outline,
-    read_later,
 )
 
 MAX_LINES = 500
@@ -66,11 +66,11 @@ def test_imports_stand_at_the_top() -> None:
     assert [(name_of(path), line) for path in EVERYTHING for line in outline(path).imports_inside] == []
 
 
-def test_what_is_loaded_later_is_what_types_are_read_of() -> None:
-    """Below `if TYPE_CHECKING:` stand whole modules, and below `else:` the same ones, or fewer."""
-    wrong = {name_of(path): rest for path in EVERYTHING if (rest := read_later(path))}
+def test_what_is_imported_for_types_has_no_other_meaning_when_it_runs() -> None:
+    """Below `if TYPE_CHECKING:` stand imports, and there is no `else:`."""
+    twins = {name_of(path) for path in EVERYTHING if find_twins(path)}
 
-    assert wrong == {}
+    assert twins == set()
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -13,49 +13,47 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.later import Later, Provided, find_provider
+from sidecall.later import Later, Provided, find_provider, later
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
-LATE = re.compile(r'Later\("(?P<name>[\w.]+)"\)')
+LATE = re.compile(r'[Ll]ater\(\s*"(?P<name>[\w.]+)(?::(?P<function>\w+))?"\s*\)')
 ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
     "jsonpath regex jsonschema_rs opentelemetry.sdk yaml cryptography joserfc asyncpg mcp openai agents"
     " langchain_core langgraph pydantic_ai html_to_markdown griffe rich pygments tenacity prometheus_client nats httpx"
-    " httpcore jinja2 markupsafe markdown_it rcssmin rjsmin".split()
+    " httpcore jinja2 markupsafe markdown_it rcssmin rjsmin Stemmer pydantic.v1".split()
 )
 # Whole rooms, by the beginning of the names of their modules: a plain call needs nothing that stands there.
 ROOMS = tuple(
     f"sidecall.{name}"
     for name in (
-        "client native cli.call compat.foreign.agents compat.foreign.provider_tools compat.foreign.langchain"
-        " features.access.cli"
-        " features.access.routes features.access.tokens"
-        " features.approvals.routes features.approvals.rule_routes features.audit.routes features.calls.cli"
-        " features.calls.routes features.console.api_client features.console.charts features.console.markdown"
-        " features.console.pages features.console.render features.console.routes features.console.scripts"
-        " features.console.sessions features.console.visits features.contents.json_paths"
-        " features.contents.routes"
+        "client native cli.call compat.foreign.agents compat.foreign.provider_tools"
+        " compat.foreign.langchain features.access.cli features.access.routes features.access.tokens"
+        " features.approvals.routes features.approvals.rule_routes features.audit.routes"
+        " features.calls.cli features.calls.routes features.console.api_client features.console.charts"
+        " features.console.markdown features.console.pages features.console.render"
+        " features.console.routes features.console.scripts features.console.visits"
+        " features.contents.json_paths features.contents.routes"
         " features.credentials.oauth.authorization_flow features.credentials.oauth.token_store"
-        " features.credentials.encryption features.credentials.secret_routes features.credentials.sign_in_"
-        " features.credentials.token_routes features.file_tools features.fleet.bus features.fleet.executor"
-        " features.fleet.joining features.fleet.placement features.fleet.worker features.history.replay_"
-        " features.mcp_client.connection_supervisor features.mcp_client.sdk features.mcp_client.tools"
-        " features.mcp_server.calls features.mcp_server.cli features.mcp_server.endpoint"
-        " features.openapi_export.answers features.openapi_export.cli features.openapi_export.document"
-        " features.openapi_export.routes features.openapi_import.services features.openapi_import.toolkit"
-        " features.remote_agents.agent features.remote_agents.cli features.sandbox.commands"
-        " features.sandbox.executor features.sandbox.detection features.sandbox.python_ features.search.routes"
-        " features.status.collect features.status.routes features.telemetry.routes features.telemetry.spans"
-        " features.telemetry.terminal_lines features.vector_stores.file_routes features.vector_stores.request_models"
+        " features.credentials.encryption features.credentials.secret_routes"
+        " features.credentials.sign_in_ features.credentials.token_routes features.file_tools"
+        " features.fleet.bus features.fleet.executor features.fleet.join features.fleet.worker"
+        " features.history.history features.history.packing features.history.replay_ features.mcp_client.sdk"
+        " features.mcp_client.upstream features.mcp_server.cli"
+        " features.openapi_export.cli features.openapi_export.document features.openapi_export.routes"
+        " features.openapi_import.documents features.remote_agents.agent features.remote_agents.cli"
+        " features.sandbox.shell_process features.sandbox.executor features.sandbox.detection"
+        " features.sandbox.python_ features.search.routes features.status.collect features.status.routes"
+        " features.telemetry.routes features.telemetry.spans features.telemetry.terminal_lines"
+        " features.vector_stores.file_routes features.vector_stores.request_models"
         " features.vector_stores.filters features.vector_stores.folder features.vector_stores.index"
-        " features.vector_stores.records features.vector_stores.routes"
-        " features.vector_stores.stores features.webhooks.sender features.workspaces.file_requests"
-        " features.workspaces.uploads"
-        " features.workspaces.routes kernel.rest.tool_selection kernel.rest.dialects kernel.rest.items.calls"
-        " kernel.rest.items.reading kernel.rest.routes.t kernel.rest.stream kernel.rest.wire outgoing.clients"
+        " features.vector_stores.records features.vector_stores.routes features.vector_stores.stores"
+        " features.webhooks.sender features.workspaces.file_requests features.workspaces.uploads"
+        " features.workspaces.routes kernel.rest.dialects kernel.rest.routes kernel.rest.tool_selection"
+        " kernel.rest.wire outgoing.clients"
         " storage.postgres.database"
     ).split()
 )
@@ -104,12 +102,14 @@ def test_every_room_that_must_not_be_loaded_is_there() -> None:
     assert [room for room in ours if not any(module.startswith(room) for module in MODULES)] == []
 
 
-@pytest.mark.parametrize("path", [path for path in PACKAGE if "Later" in outline(path).names], ids=name_of)
+@pytest.mark.parametrize("path", [path for path in PACKAGE if {"Later", "later"} & outline(path).names], ids=name_of)
 def test_what_is_named_for_later_can_be_loaded(path: Path) -> None:
     """So that no mistake in it waits for production."""
     named = list(LATE.finditer(path.read_text()))
+    functions = [(match["name"], match["function"]) for match in named if match["function"] is not None]
 
     assert [import_module(match["name"]).__name__ for match in named] == [match["name"] for match in named]
+    assert [name for name in functions if not callable(getattr(import_module(name[0]), name[1], None))] == []
     assert {match["name"] for match in named if match["name"].startswith("sidecall.")} <= imports_of(path)
 
 
@@ -121,8 +121,8 @@ def test_what_a_layer_above_provides_is_there() -> None:
         "adoption": True,
         "forms": True,
         "langchain": True,
+        "collect": True,
         "listing": True,
-        "offers": True,
         "pydantic_1": True,
         "refusal": True,
         "repair": True,
@@ -155,6 +155,18 @@ def test_a_module_is_loaded_when_it_is_asked_for(tmp_path: Path, monkeypatch: py
 
     assert (before, later.told, "loaded_later" in sys.modules) == (False, 3, True)
     del sys.modules["loaded_later"]
+
+
+def test_a_function_is_loaded_when_it_is_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what it is given, and each time as its module has it then."""
+    (tmp_path / "called_later.py").write_text("def add(one, other=0):\n    return one + other\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    add = later("called_later:add")
+    before = "called_later" in sys.modules
+
+    assert (before, add(3), add(3, other=4)) == (False, 3, 7)
+    del sys.modules["called_later"]
 
 
 def test_what_a_module_does_not_have_is_missed_as_ever() -> None:

@@ -22,6 +22,12 @@ class Later:
         return import_module(self._name)
 
 
+def later(place: str) -> Any:
+    """Stand in for a function, given as `package.module:function`, until it is first called."""
+    module, _, name = place.partition(":")
+    return lambda *args, **options: getattr(import_module(module), name)(*args, **options)
+
+
 def find_provider(purpose: str) -> str:
     """Return the name of the module that serves a purpose, as `sidecall/__init__` has it, which is loaded first."""
     name: str = vars(sys.modules[__package__])["_PROVIDERS"][purpose]

@@ -1,14 +1,13 @@
 """Build the server: the only place where all parts meet."""
 
 import logging
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
-from sidecall.composition.executors import read_executor_settings
+from sidecall.composition.executors import read_executor_settings, refuse_unfit
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
     build_lifespan,
@@ -16,34 +15,31 @@ from sidecall.composition.lifespan import (
     build_reloading,
     build_telemetry,
     build_upstream,
-    refuse_unfit,
 )
 from sidecall.composition.local_pipeline import build_workspaces
 from sidecall.composition.requirements import settle_settings
 from sidecall.composition.stores import (
     build_admission,
-    build_kept,
+    build_storage,
     build_vector_stores,
     gather_services,
     is_alone,
 )
-from sidecall.features.contents.excerpts import Excerpts
+from sidecall.features.contents.snippets import SnippetReader
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
-from sidecall.features.history.history import History
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
-from sidecall.features.jobs import errors as call_errors
-from sidecall.features.jobs.answers import answer_remembered
+from sidecall.features.jobs.answers import answer_remembered, answer_unknown_calls
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.late import LateMcpEndpoint
+from sidecall.features.mcp_server.feature import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
 from sidecall.features.mcp_server.sessions import Sessions
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
-from sidecall.features.openapi_import.documents import OpenAPIDocuments
+from sidecall.features.openapi_import.feature import NoDocuments, open_documents
 from sidecall.features.server_parts import Parts
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.calls import CallTelemetry
@@ -74,14 +70,12 @@ from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api
 from sidecall.kernel.rest.listings import ToolListings
 from sidecall.kernel.rest.parts import DurableCalls
-from sidecall.later import Later
 from sidecall.loading.discovery import discover
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
-    from sidecall.features.openapi_import import services as _services
-else:
-    _services = Later("sidecall.features.openapi_import.services")
+    from sidecall.features.history.history import History
+    from sidecall.features.openapi_import.documents import OpenAPIDocuments
 
 
 def create_app(
@@ -112,7 +106,8 @@ def create_app(
         ValidationError: A setting is wrong.
     """
     settings, registry, documents, features = _begin(settings or Settings(), registry)
-    (ledger, history), workspaces = build_kept(settings, writers, is_server=bool(lifecycle)), build_workspaces(settings)
+    ledger, history = build_storage(settings, writers, is_server=bool(lifecycle))
+    workspaces = build_workspaces(settings)
     (executors, features), admission = _join(settings, features, ledger, history), build_admission(settings, ledger)
     metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
@@ -141,7 +136,9 @@ def create_app(
     return _build_api(settings, parts, features, executors, watch)
 
 
-def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Registry, OpenAPIDocuments, Features]:
+def _begin(
+    settings: Settings, registry: Registry | None
+) -> "tuple[Settings, Registry, OpenAPIDocuments | NoDocuments, Features]":
     """Configure logging; find the tools of the settings, unless given, and of OpenAPI documents."""
     there, off = choose_features(settings)
     settings = settle_settings(settings, off)
@@ -149,17 +146,14 @@ def _begin(settings: Settings, registry: Registry | None) -> tuple[Settings, Reg
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
         registry.is_discovered = True
-    named = settings.openapi_services
-    services = {} if named is None else _services.read_services(named, os.environ)
-    documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
-    documents.read_files(registry)
+    documents = open_documents(settings.openapi, settings.openapi_approval, settings.openapi_services, registry)
     features = Features(there, registry, settings, off)
     features.hold_tools()
     return settings, registry, documents, features
 
 
 def _join(
-    settings: Settings, features: Features, ledger: Ledger, history: History | NoHistory
+    settings: Settings, features: Features, ledger: Ledger, history: "History | NoHistory"
 ) -> tuple[Executors, Features]:
     """Return the executors of the kernel with those of features, which are built with what there is by now."""
     made_with = read_executor_settings(settings)
@@ -190,7 +184,7 @@ def _build_api(
         durable=DurableCalls(answer_remembered, parts.jobs.limits.wait),
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
-        excerpts=Excerpts(settings.queue_timeout),
+        snippets=SnippetReader(settings.queue_timeout),
         toolsets=open_toolsets(settings, parts.registry),
     )
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
@@ -222,7 +216,7 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         routes=features.routes,
         shortcuts=make_shortcuts(parts),
         forms=features.forms,
-        answers=[call_errors.install],
+        answers=[answer_unknown_calls],
         requests=parts.metrics.requests,
     )
 

@@ -21,7 +21,7 @@ from sidecall.features.jobs.runner import Runner
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.processes.executor import ProcessExecutor
-from sidecall.features.sandbox.late import LateSandboxExecutor
+from sidecall.features.sandbox.feature import LateSandboxExecutor
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.per_minute import Minutes
@@ -75,7 +75,8 @@ class Closing:
 
 async def _serve(folder: Path, closing: Closing, failing: type[Any]) -> bool:
     """Begin and end; return whether the server had finished for those who ask."""
-    settings = Settings(store=f"sqlite:///{folder / 'ledger.db'}", toolkits=("file_search",), processes=1)
+    store, servers = f"sqlite:///{folder / 'ledger.db'}", '{"mcpServers": {}}'
+    settings = Settings(store=store, toolkits=("file_search",), processes=1, mcp_servers=servers)
     app = create_app(settings, Registry([work]))
     with pytest.raises(ConnectionError, match=f"{failing.__name__} cannot be closed"):
         async with app.router.lifespan_context(app):

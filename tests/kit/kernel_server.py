@@ -59,9 +59,8 @@ def make_kernel_app(tools: Iterable[BaseTool], **settings: Any) -> Application:
     said, registry = KernelSettings(**settings), Registry()
     registry.check = ToolRequirements().hold
     registry.add(*tools)
-    executors = build_all(
-        ExecutorSettings(tools_of=f"{find_provider('offers')}:tools_of", threads=said.threads, processes=said.processes)
-    )
+    tools_of = f"{find_provider('collect')}:tools_of"
+    executors = build_all(ExecutorSettings(tools_of=tools_of, threads=said.threads, processes=said.processes))
     results = ResultMemory(said.max_result_bytes)
     parts = Parts(
         registry=registry,

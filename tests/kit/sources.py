@@ -185,27 +185,12 @@ def named_in_strings(path: Path) -> set[str]:
     return {match[0] for match in found if match} & MODULES.keys()
 
 
-def read_later(path: Path) -> list[str]:
-    """Return what is wrong with how a file names modules for types only, and for later."""
-    wrong: list[str] = []
-    for node in ast.parse(path.read_text()).body if "TYPE_CHECKING" in outline(path).names else ():
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            typed = {
-                alias.asname or alias.name: f"{one.module}.{alias.name}"
-                if isinstance(one, ast.ImportFrom)
-                else alias.name
-                for one in node.body
-                if isinstance(one, Import)
-                for alias in one.names
-            }
-            ours = [module for module in typed.values() if module.startswith("sidecall.")]
-            wrong += [f"{module} is no module of ours" for module in ours if module not in MODULES]
-            wrong += [
-                f"not as for types: {ast.unparse(one)}"
-                for one in node.orelse
-                if ast.unparse(one) not in {f"{name} = Later({module!r})" for name, module in typed.items()}
-            ]
-    return wrong
+def find_twins(path: Path) -> list[str]:
+    """Return what a file names twice: for types, and once more for when it runs."""
+    if "TYPE_CHECKING" not in outline(path).names:
+        return []
+    tests = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.If)]
+    return [ast.unparse(one) for node in tests if ast.unparse(node.test) == "TYPE_CHECKING" for one in node.orelse]
 
 
 @cache

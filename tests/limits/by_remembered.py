@@ -20,7 +20,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.http.events import write_event
 from sidecall.kernel.ports.call_entry import CallFilter
-from sidecall.storage.notices import Bundle, NoNotices
+from sidecall.storage.notifications import Bundle, NoNotifications
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.features.webhooks.listening import SECRET
 from tests.kit.callers.secrets import SECRETS_KEY
@@ -77,7 +77,7 @@ class _Said:
 
 async def _much_said(_: MakeClient) -> str:
     log = _Said()
-    writer = ProgressWriter(log, NoNotices())
+    writer = ProgressWriter(log, NoNotifications())
     for _round in range(20):
         writer.add("a", 1, [("progress", b"{}")] * 64)
         await writer.settle("a")
@@ -102,7 +102,7 @@ async def _large_part(_: MakeClient) -> str:
     return "`missed` stands in its place; the answer has it" if is_told else f"{said}"
 
 
-async def _many_notices(_: MakeClient) -> str:
+async def _many_notifications(_: MakeClient) -> str:
     bundle = Bundle()
     for number in range(5001):
         bundle.add(f"c{number}")
@@ -330,7 +330,7 @@ BY_REMEMBERED: dict[str, Provoke] = {
     "seconds that a call is known by its key after its end": _send_again,
     "bytes of one part or progress of a remembered call, for those who watch it": _large_part,
     "what a tool says of one remembered call, kept for those who watch at other servers or workers": _much_said,
-    "what other servers of the database, or workers of the file, are to be told, and is not yet": _many_notices,
+    "what other servers of the database, or workers of the file, are to be told, and is not yet": _many_notifications,
     "characters of a key": _long_key,
     "characters of a `callback_url`": _long_url,
     "webhooks that are under way at once": partial(_tell_many, hosts=7, most=20),

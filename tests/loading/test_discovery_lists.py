@@ -6,8 +6,8 @@ from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import ToolAlreadyRegistered
 from sidecall.kernel.registry import Registry
+from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import tools_of
 from tests.kit.projects import names, write
 
 HEAD = '''

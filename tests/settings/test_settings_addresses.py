@@ -11,7 +11,7 @@ from sidecall.features.mcp_client.mcp_json import read_entries
 from sidecall.features.openapi_import.documents import NamedDocument
 from sidecall.features.openapi_import.services import read_services
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.outgoing.host_names import names_host
+from sidecall.outgoing.addresses import names_host
 from sidecall.settings import Settings
 
 HOSTLESS = [

@@ -116,7 +116,7 @@ def test_a_call_waits_for_a_sign_in(tokens: dict[str, str] | None) -> None:
 
 
 async def test_a_call_goes_on_in_async_code() -> None:
-    """Each form has its counterpart."""
+    """Each form has its virtual base."""
     waiting = [await ToolTester(pay).acall(amount=500) for _ in range(2)]
 
     approved, rejected = await waiting[0].aapprove(), await waiting[1].areject()

@@ -400,7 +400,7 @@ async def pay(amount: int, context: ToolContext) -> str:
 
 
 async def test_async_calls_run_on_the_tests_loop() -> None:
-    """Each form has its counterpart."""
+    """Each form has its virtual base."""
     answer = await ToolTester(where).acall(text="")
     sent = await ToolTester(where).asend({"name": "where", "args": {"text": ""}, "id": "c"})
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
 from sidecall.features.sandbox.detection import open_sandbox
-from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.shell import Shell
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from sidecall.kernel.ports.sandbox import CommandEnd, SandboxLimits
 from tests.kit.processes import list_descendants
 from trials.confined.viewing import forget_peak, read_peak

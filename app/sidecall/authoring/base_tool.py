@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack, cast
+from typing import Any, ClassVar, Self, Unpack, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -29,18 +29,15 @@ from sidecall.compiler.plain_docstrings import DocstringStyle
 from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.callbacks import Hook, read_hook
 from sidecall.kernel.core.command_line import CommandLine
-from sidecall.kernel.core.counterparts import Counterpart
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, SchemaAnnotationError
 from sidecall.kernel.core.options import ToolOptions, name_member
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool
+from sidecall.kernel.core.virtual_subclasses import VirtualSubclass
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.later import Later, Provided
 
-if TYPE_CHECKING:
-    from sidecall.authoring import inprocess as _inprocess
-else:
-    # A tool's process runs the function alone, without the pipeline of calls in process.
-    _inprocess = Later("sidecall.authoring.inprocess")
+# A tool's process runs the function alone, without the pipeline of calls in process.
+_inprocess = Later("sidecall.kernel.authoring.inprocess")
 
 
 def fit_command(tool: CompiledTool) -> CompiledTool:
@@ -121,7 +118,7 @@ _to_langchain = Provided("langchain")
 
 
 @fill_late(description=lambda it: it._find_description(), args_schema=infer_args_schema_of)
-class BaseTool(Counterpart, ToolFace, RunnableFace):
+class BaseTool(VirtualSubclass, ToolFace, RunnableFace):
     """Write a tool as a class: set `name`, define `_run` or `_arun`, and make an instance in your module.
 
     Other fields are yours, for clients and settings. If both methods are defined, `_arun` serves, unless it only raises
@@ -133,7 +130,7 @@ class BaseTool(Counterpart, ToolFace, RunnableFace):
 
     # A tool in a class's body is a method, not a field.
     model_config = ConfigDict(ignored_types=(OptionFields,))
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseTool"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseTool"),)
 
     parse_docstring: bool | None = None
     error_on_invalid_docstring: bool = False

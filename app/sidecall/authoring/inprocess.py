@@ -220,7 +220,7 @@ def _make_executor(tool: CompiledTool) -> Executor:
         except ModuleNotFoundError:
             ToolRequirements().hold(tool)
             raise
-    return make(ExecutorSettings(tools_of=f"{find_provider('offers')}:tools_of"))
+    return make(ExecutorSettings(tools_of=f"{find_provider('collect')}:tools_of"))
 
 
 def _list_stages(tool: CompiledTool, executor: Executor) -> Stages:

@@ -10,10 +10,10 @@ from typing import Any, TypeVar, Unpack, cast
 
 from pydantic import BaseModel
 
-from sidecall.authoring.inputs import Beside, ToolInput
-from sidecall.authoring.options import OptionFields
-from sidecall.compiler.langchain_runtime import RunnableConfig
-from sidecall.kernel.core.counterparts import Counterpart, find_counterparts, find_from_counterpart
+from sidecall.kernel.authoring.inputs import Beside, ToolInput
+from sidecall.kernel.authoring.options import OptionFields
+from sidecall.kernel.core.virtual_subclasses import VirtualSubclass, find_from_virtual_base, find_virtual_bases
+from sidecall.kernel.ports.runtime import RunnableConfig
 
 T = TypeVar("T", bound=OptionFields)
 
@@ -49,7 +49,7 @@ def _find(it: Any, name: str, find: Callable[[Any, str], Any]) -> Any:
         return find(it, name)
     except AttributeError:
         with suppress(AttributeError):
-            return find_from_counterpart(it, name)
+            return find_from_virtual_base(it, name)
         if name in NOT_ON_TOOLS:
             raise AttributeError(f"{type(it).__name__} has no {name} here: {NOT_ON_TOOLS[name]}.") from None
         raise
@@ -203,7 +203,7 @@ def _list_configs(config: Configs, count: int) -> list[RunnableConfig]:
 
 
 def _find_chaining(it: Any, name: str) -> Any:
-    kinds = find_counterparts(type(it)) if isinstance(it, Counterpart) else ()
+    kinds = find_virtual_bases(type(it)) if isinstance(it, VirtualSubclass) else ()
     found = next((getattr(kind, name) for kind in kinds if hasattr(kind, name)), None)
     if found is None:
         raise TypeError(_NO_CHAIN)

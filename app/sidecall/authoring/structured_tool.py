@@ -73,9 +73,9 @@ class StructuredTool(BaseTool):
     func: Callable[..., Any] | None = None
     coroutine: Callable[..., Any] | None = None
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (
         ("langchain_core.tools.structured", "StructuredTool"),
-        *BaseTool._counterparts,
+        *BaseTool._virtual_bases,
     )
     _arguments: ClassVar[tuple[str, ...]] = ("func", "coroutine")
     # Whether the arguments are those of the function, where nothing else says them.
@@ -217,9 +217,9 @@ class Tool(StructuredTool):
     field describes it more exactly. The function may also ask for `callbacks` and a RunnableConfig.
     """
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (
         ("langchain_core.tools.simple", "Tool"),
-        *BaseTool._counterparts,
+        *BaseTool._virtual_bases,
     )
     _reads_signature: ClassVar[bool] = False
 

@@ -5,19 +5,19 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.authoring.base_tool import BaseTool
-from sidecall.authoring.overrides import is_written_in
-from sidecall.authoring.structured_tool import StructuredTool
-from sidecall.compiler.signature import find_source
-from sidecall.kernel.core.counterparts import Counterpart
+from sidecall.kernel.authoring.overrides import is_written_in
+from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.core.virtual_subclasses import VirtualSubclass
+from sidecall.kernel.schema.signature import find_source
 
 
-class BaseToolkit(Counterpart, BaseModel):
+class BaseToolkit(VirtualSubclass, BaseModel):
     """Write a group of tools that share settings or clients as a class; an instance in your module offers them all."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, ignored_types=(BaseTool,))
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseToolkit"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.tools.base", "BaseToolkit"),)
 
     def get_tools(self) -> list[BaseTool]:
         """Return the tools of this group: unless you say otherwise, its methods with @tool in the order they stand.

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic_core import from_json, to_json
@@ -26,10 +26,8 @@ from sidecall.settings import Settings
 from sidecall.terminal.console import print_json
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings
 
-if TYPE_CHECKING:
-    from sidecall.terminal import remote as _remote
-else:
-    _remote = Later("sidecall.terminal.remote")
+# With which the client of HTTP comes.
+_remote = Later("sidecall.terminal.remote")
 
 # There is no server here, and its log has been printed.
 _SEE_ABOVE = "The details are above."
@@ -134,7 +132,7 @@ def _call_remote(url: str, name: str, args: str | None, pairs: list[str], beside
             message: dict[str, Any] = response.json()
             if response.is_success and "status" in message:
                 return message
-            problem = _remote.format_problem(response)
+            problem: str = _remote.format_problem(response)
     except _remote.NoServer as error:
         typer.echo(f"error: {error.message}", err=True)
         raise typer.Exit(2) from None

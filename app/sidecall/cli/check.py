@@ -14,34 +14,31 @@ from rich.text import Text
 from sidecall.cli.blocking_calls import find_blocking
 from sidecall.cli.tools import estimate_tokens
 from sidecall.compat.cli import find_unmet
+from sidecall.features.contract.cli import compare_with_lock, find_exit_code, print_changes
 from sidecall.features.credentials.server_secrets import list_missing, list_unknown_providers, secrets_in
+from sidecall.features.mcp_client.mcp_json import InvalidMcpServers, UpstreamEntry, read_entries
+from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
+from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
+from sidecall.kernel.schema.author_mistakes import Finding
+from sidecall.later import later
+from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place
-from sidecall.loading.offers import tools_of
 from sidecall.loading.skipped_tools import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console
 from sidecall.terminal.options import Toolkits, Tools, explain_emptiness, load_registry, read_settings, write_count
 
 if TYPE_CHECKING:
-    from sidecall.features.contract import cli as _contract
-    from sidecall.features.mcp_client import mcp_json as _entries
-    from sidecall.features.openapi_import import services as _services
-    from sidecall.features.sandbox import bubblewrap as _bubblewrap
-    from sidecall.features.toolsets import toolsets as _toolsets
-else:
-    _bubblewrap = Later("sidecall.features.sandbox.bubblewrap")
-    _contract = Later("sidecall.features.contract.cli")
-    _toolsets = Later("sidecall.features.toolsets.toolsets")
-    _entries = Later("sidecall.features.mcp_client.mcp_json")
-    _services = Later("sidecall.features.openapi_import.services")
+    from sidecall.features.toolsets.toolsets import Toolsets
 
+# With which the framework comes.
+_read_toolsets: "Callable[[Path], Toolsets]" = later("sidecall.features.toolsets.toolsets:read_toolsets")
 
 _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
 
@@ -66,13 +63,13 @@ def find_unset_elsewhere(settings: Settings) -> Iterator[Finding]:
     """
     try:
         named = settings.openapi_services
-        services = {} if named is None else _services.read_services(named, os.environ)
-    except _services.InvalidServices as error:
+        services = {} if named is None else read_services(named, os.environ)
+    except InvalidServices as error:
         services = {}
         yield Finding(_SERVICES, "error", _shorten(error.message, _SERVICES))
     try:
-        servers = {} if settings.mcp_servers is None else _entries.read_entries(settings.mcp_servers, os.environ)
-    except _entries.InvalidMcpServers as error:
+        servers = {} if settings.mcp_servers is None else read_entries(settings.mcp_servers, os.environ)
+    except InvalidMcpServers as error:
         servers = {}
         yield Finding(_SERVERS, "error", _shorten(error.message, _SERVERS))
     yield from _check_services(settings, services)
@@ -84,7 +81,7 @@ def _shorten(text: str, setting: str) -> str:
     return text.removeprefix(setting).lstrip(" ,:")
 
 
-def _check_services(settings: Settings, services: "Mapping[str, _services.ServiceEntry]") -> Iterator[Finding]:
+def _check_services(settings: Settings, services: Mapping[str, ServiceEntry]) -> Iterator[Finding]:
     secrets = secrets_in(settings.secrets_dir)
     for name, entry in services.items():
         credentials = entry.auth.values() if isinstance(entry.auth, Mapping) else (entry.auth,)
@@ -102,7 +99,7 @@ def _find_lack(credential: object, settings: Settings, secrets: Callable[[str], 
     return None
 
 
-def _check_servers(settings: Settings, servers: "Mapping[str, _entries.UpstreamEntry]") -> Iterator[Finding]:
+def _check_servers(settings: Settings, servers: Mapping[str, UpstreamEntry]) -> Iterator[Finding]:
     if settings.secrets_keys:
         return
     for name, entry in servers.items():
@@ -203,7 +200,7 @@ def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
     if settings.toolsets is None:
         return []
     tags = {tool.name: tool.options.tags for tool in registry}
-    unmet = _toolsets.read_toolsets(settings.toolsets).find_unmet(tags)
+    unmet = _read_toolsets(settings.toolsets).find_unmet(tags)
     return [Finding("SIDECALL_TOOLSETS", "warning", text) for text in unmet]
 
 
@@ -213,7 +210,7 @@ def _check_programs(registry: Registry) -> Iterator[Finding]:
         word = "" if command is None else command.words[0]
         if not word or word.startswith("./") or "{" in word:
             continue
-        path = _bubblewrap.PATH
+        path = PATH
         if shutil.which(word, path=path) is None:
             yield Finding(tool.name, "warning", f"runs `{word}`, which is not here: its sandbox looks in {path}")
 
@@ -252,7 +249,7 @@ def check(
         f" {len(findings) - errors} warnings and notes,"
         f" about {sum(tokens.values())} tokens"
     )
-    changes = _contract.compare_with_lock(registry) if lock else []
+    changes = compare_with_lock(registry) if lock else []
     if lock:
-        _contract.print_changes(changes, console)
-    raise typer.Exit(1 if errors else _contract.find_exit_code(changes) if changes else 0)
+        print_changes(changes, console)
+    raise typer.Exit(1 if errors else find_exit_code(changes) if changes else 0)

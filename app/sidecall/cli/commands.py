@@ -4,6 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, MutableMapping
 from copy import copy
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Annotated, Any, NamedTuple
 
@@ -11,16 +12,25 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
 from sidecall.loading.modules.loading import add_project
 from sidecall.version import __version__
 
 
 class Command(NamedTuple):
-    """Where a command is, as `package.module:function` or `package.module:typer_app`, and what it does."""
+    """Where a command is, as `package.module:function` or `package.module:typer_app`, and what it does.
+
+    `extra` is what has to be installed for it.
+    """
 
     place: str
     text: str
+    extra: str | None = None
+
+
+class MissingExtra(SidecallError):
+    """What a command needs is not installed."""
 
 
 # In the order in which they are listed.
@@ -32,10 +42,12 @@ COMMANDS: Mapping[str, Command] = {
     "worker": Command(
         "sidecall.cli.worker:worker",
         "Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal.",
+        extra="fleet",
     ),
     "fleet": Command(
         "sidecall.features.fleet.cli:fleet",
         "Print who is on the bus that SIDECALL_FLEET names: workers with their queues, and servers with their calls.",
+        extra="fleet",
     ),
     "mcp": Command(
         "sidecall.features.mcp_server.cli:mcp",
@@ -155,13 +167,8 @@ class _Loaded(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            module, _, offered = self._find(name).partition(":")
-            self._made[name] = _make(name, getattr(Later(module), offered))
+            self._made[name] = _make(name, _load(name))
         return self._made[name]
-
-    @staticmethod
-    def _find(name: str) -> str:
-        return COMMANDS[name].place if name in COMMANDS else list_commands()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(list_commands())
@@ -174,6 +181,17 @@ class _Loaded(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         del self._made[name]
+
+
+def _load(name: str) -> Any:
+    own = COMMANDS.get(name)
+    module, _, offered = (list_commands()[name] if own is None else own.place).partition(":")
+    try:
+        return getattr(import_module(module), offered)
+    except ModuleNotFoundError as error:
+        if own is None or own.extra is None:
+            raise
+        raise MissingExtra(f"`sidecall {name}` needs an extra: pip install 'sidecall[{own.extra}]' ({error})") from None
 
 
 def _make(name: str, offered: Any) -> Any:

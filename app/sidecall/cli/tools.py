@@ -19,13 +19,17 @@ from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.references import inline_references
-from sidecall.later import Later
 from sidecall.settings import Settings
 from sidecall.terminal.console import escape, make_console, print_json
-from sidecall.terminal.options import Toolkits, Tools, find_named, load_registry, read_settings, write_count
-
-# Which only `stages` needs.
-_main = Later("sidecall.main")
+from sidecall.terminal.options import (
+    Toolkits,
+    Tools,
+    find_named,
+    load_registry,
+    make_server,
+    read_settings,
+    write_count,
+)
 
 
 def tools(
@@ -130,7 +134,7 @@ def stages(
     """Print the steps of a tool's calls in their order, and the steps of calls that fail."""
     settings = read_settings(tools=tools, toolkits=toolkits)
     registry = load_registry(settings)
-    plan = _main.create_app(settings, registry).state.parts.pipeline.plans.of(find_named(registry, name))
+    plan = make_server(settings, registry).state.parts.pipeline.plans.of(find_named(registry, name))
     _print("success", plan.success)
     _print("failure", plan.failure)
 

@@ -5,29 +5,22 @@ import os
 import signal
 import socket
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sidecall.composition.executors import build_executors
-from sidecall.features.fleet.access import BusAccess
-from sidecall.features.fleet.joining import FleetUnusable, explain_lack, name_process
+from sidecall.features.fleet.access import BusAccess, FleetUnusable, name_process
+from sidecall.features.fleet.serving import WorkerPlan, WorkerTools, logger, make_loop, serve
+from sidecall.features.fleet.witness import Begun, Witness
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.executors.table import close_all, start_all
-from sidecall.later import Later
 from sidecall.server.interpreter import settle_in
 from sidecall.settings import Settings
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings, write_count
-
-if TYPE_CHECKING:
-    from sidecall.features.fleet import serving as _serving
-    from sidecall.features.fleet import witness as _witness
-else:
-    _serving = Later("sidecall.features.fleet.serving")
-    _witness = Later("sidecall.features.fleet.witness")
 
 
 def _check(name: str) -> str:
@@ -51,44 +44,39 @@ def worker(
     """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
     settings: Settings = read_settings(tools=tools, toolkits=toolkits)
     access = BusAccess.require(settings)
-    try:
-        witness = _witness.Witness(access)  # Before there are threads, and without what tools import.
-    except ImportError as error:
-        raise explain_lack(error) from None
+    witness = Witness(access)  # Before there are threads, and without what tools import.
     with closing(witness):
         begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
         offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
         if not offered:
             raise FleetUnusable(f"There is no tool in {', '.join(settings.places)}, so this worker would take no call.")
-        plan = _serving.WorkerPlan(
-            name=name or name_process(), queue=queue, slots=slots or os.cpu_count() or 1, tools=offered
-        )
+        plan = WorkerPlan(name=name or name_process(), queue=queue, slots=slots or os.cpu_count() or 1, tools=offered)
         with socket.create_server((host, port)) as listening:
             where = "{}:{}".format(*listening.getsockname()[:2])
             room = write_count(plan.slots, "slot")
             said = f"worker {plan.name} of the queue {queue} with {room}, probes at http://{where}"
-            _serving.logger.info("%s: %s", said, ", ".join(offered))
+            logger.info("%s: %s", said, ", ".join(offered))
             settle_in()
-            with asyncio.Runner(loop_factory=_serving.make_loop) as runner:
+            with asyncio.Runner(loop_factory=make_loop) as runner:
                 runner.run(_work(settings, access, plan, listening, witness.begun))
 
 
 async def _work(
     settings: Settings,
     access: BusAccess,
-    plan: "_serving.WorkerPlan",
+    plan: WorkerPlan,
     listening: socket.socket,
-    begun: "_witness.Begun",
+    begun: Begun,
 ) -> None:
     """Run the tools until a signal, or until a person asks the worker to leave."""
     executors, tracing = build_executors(settings), open_tracing(settings.otel, Redaction(settings.log_redact))
-    tools = _serving.Tools(plan.tools, executors, tracing, begun)
+    tools = WorkerTools(plan.tools, executors, tracing, begun)
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     try:
         await start_all(executors, plan.tools.values())
-        await _serving.serve(access, plan, tools, listening, stop, settings.drain_timeout)
+        await serve(access, plan, tools, listening, stop, settings.drain_timeout)
     finally:
         await close_all(executors)
         if tracing is not None:

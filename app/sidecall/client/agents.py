@@ -284,13 +284,13 @@ def _find_own_error(name: str, refused: RequestRefused) -> Exception:
     elif refused.slug == "guardrail-tripped":
         output = ToolGuardrailFunctionOutput.raise_exception(said.get("output_info"))
         if said.get("guards") == "output":
-            error = ToolOutputGuardrailTripwireTriggered(ToolOutputGuardrail(_guarded_there, said.get("name")), output)
+            error = ToolOutputGuardrailTripwireTriggered(ToolOutputGuardrail(_check_remotely, said.get("name")), output)
         else:
-            error = ToolInputGuardrailTripwireTriggered(ToolInputGuardrail(_guarded_there, said.get("name")), output)
+            error = ToolInputGuardrailTripwireTriggered(ToolInputGuardrail(_check_remotely, said.get("name")), output)
     return error
 
 
-def _guarded_there(_: Any) -> ToolGuardrailFunctionOutput:
+def _check_remotely(_: Any) -> ToolGuardrailFunctionOutput:
     """A guardrail that does nothing, since the server has run it."""
     return ToolGuardrailFunctionOutput.allow()
 

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.compiler.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.compiler.choices import choose_most_at_once
@@ -14,14 +14,11 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.drafts import hide_forbidden
 from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
+from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator, make_json_schema_validator
+from sidecall.kernel.schema.normal.dialects import hide_forbidden
+from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
 from sidecall.kernel.schema.whole_numbers import to_integer
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compiler import json_schema_validator as _json_schema_validator
-else:
-    _json_schema_validator = Later("sidecall.compiler.json_schema_validator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class JsonArgsSchema:
 
     json_schema: Schema
     flat: Schema
-    validator: "_json_schema_validator.JsonSchemaValidator"
+    validator: JsonSchemaValidator
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
@@ -69,12 +66,12 @@ class JsonArgsSchema:
         del injected  # A schema has no fields of its own to be injected.
         given: Any = _drop_nulls(args, self.omissible) if self.omissible else dict(args)
         verdict = self.validator.validate(given)
-        checked = verdict.values if verdict.fits else self._mend(given, verdict, repaired, ignored)
+        checked = verdict.values if verdict.fits else self._repair(given, verdict, repaired, ignored)
         checked = self.validator.make_integers(checked)
         values: dict[str, Any] = _fill_defaults(checked, self.flat, self.flat) if self.fills else dict(checked)
         return values if self.takes is None else {name: values[name] for name in values if name in self.takes}
 
-    def _mend(self, given: Mapping[str, Any], verdict: Reading, repaired: list[str], ignored: list[str]) -> Any:
+    def _repair(self, given: Mapping[str, Any], verdict: Reading, repaired: list[str], ignored: list[str]) -> Any:
         return REPAIR.mend(self.validator, given, verdict, repaired, ignored, self.guards)
 
 
@@ -136,7 +133,7 @@ def compile_json_args_schema(
     """
     flat = inline_references(schema, known)
     try:
-        validator = _json_schema_validator.make_json_schema_validator(schema, flat, takes)
+        validator = make_json_schema_validator(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     # Free keys of nested objects are passed on; those of the function are not.

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -22,13 +22,10 @@ from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
+from sidecall.kernel.schema.infinite_numbers import refuse_infinite, takes_numbers
+from sidecall.kernel.schema.json_args_schema import require_tags, shape_arguments, strip_titles
+from sidecall.kernel.schema.model_validator import ModelValidator
 from sidecall.kernel.schema.references import inline_references, list_schemas
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compiler import model_validator as _model_validator
-else:
-    _model_validator = Later("sidecall.compiler.model_validator")
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -117,7 +114,7 @@ class ModelArgsSchema:
             else:
                 checked = self._check(given)
         except ValidationError as error:
-            checked = self._mend(given, error, repaired, ignored)
+            checked = self._repair(given, error, repaired, ignored)
         found = checked.__dict__
         values = {}
         for name, parameter in self.fields.items():  # No comprehension, which is a function of its own until 3.12.
@@ -125,10 +122,10 @@ class ModelArgsSchema:
         free = None if self.drops_unknown else checked.__pydantic_extra__
         return {**values, **free} if free else values
 
-    def _mend(
+    def _repair(
         self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
     ) -> BaseModel:
-        validator = _model_validator.ModelValidator(
+        validator = ModelValidator(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
         checked: BaseModel = REPAIR.mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)

@@ -32,7 +32,7 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
     """A message with LangChain's keys; extra keys of providers are kept."""
 
     model_config = ConfigDict(extra="allow")
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.base", "BaseMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.base", "BaseMessage"),)
 
     content: str | list[str | dict[str, Any]] = ""
     additional_kwargs: dict[str, Any] = Field(default_factory=dict)
@@ -62,7 +62,7 @@ class BaseMessage(ReadableMessage, BaseModel, defer_build=True):
 class HumanMessage(BaseMessage):
     """A message of a person."""
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.human", "HumanMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.human", "HumanMessage"),)
     type: Literal["human"] = "human"
 
 
@@ -74,7 +74,7 @@ def _name_type(call: dict[str, Any]) -> dict[str, Any]:
 class AIMessage(BaseMessage):
     """A message of a model, with its tool calls."""
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.ai", "AIMessage"),)
     type: Literal["ai"] = "ai"
     tool_calls: list[Annotated[dict[str, Any], AfterValidator(_name_type)]] = Field(default_factory=list)
     invalid_tool_calls: list[dict[str, Any]] = Field(default_factory=list)
@@ -95,14 +95,14 @@ class AIMessage(BaseMessage):
 class SystemMessage(BaseMessage):
     """A system message."""
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.system", "SystemMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.system", "SystemMessage"),)
     type: Literal["system"] = "system"
 
 
 class RemoveMessage(BaseMessage):
     """Asks the caller to remove the message with this id from its state."""
 
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.modifier", "RemoveMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.modifier", "RemoveMessage"),)
     type: Literal["remove"] = "remove"
 
     def __init__(self, id: str = "", **fields: Any) -> None:

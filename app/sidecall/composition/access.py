@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing
@@ -17,6 +16,7 @@ from sidecall.features.access.auth_methods import (
     NamedOrAnonymous,
 )
 from sidecall.features.audit.auditor import Auditor
+from sidecall.features.credentials.oauth.providers import SignInUrls
 from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.toolsets.toolsets import (
@@ -29,15 +29,17 @@ from sidecall.features.toolsets.toolsets import (
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.authentication import BEARER, KEY, Access, Authenticator, ProtectedResource
-from sidecall.later import Later
+from sidecall.kernel.ports.secrets import Seal
+from sidecall.later import later
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth import authorization_flow as _flow
-    from sidecall.features.credentials.oauth import tokens as _signing_in
-else:
-    _flow = Later("sidecall.features.credentials.oauth.authorization_flow")
-    _signing_in = Later("sidecall.features.credentials.oauth.tokens")
+    from sidecall.features.credentials.oauth.tokens import OAuthSignIn
+
+# What few servers need: each comes with a library that reads tokens, encrypts, or sends requests.
+_open_tokens: Callable[..., Method] = later("sidecall.features.access.tokens:open_tokens")
+_open_sealer: Callable[[Sequence[str]], Seal] = later("sidecall.features.credentials.encryption:Sealer")
+_open_sign_in: "Callable[..., OAuthSignIn]" = later("sidecall.features.credentials.oauth.tokens:open_sign_in")
 
 logger = logging.getLogger("sidecall")
 
@@ -136,26 +138,19 @@ def _build_methods(
 
 
 def _build_tokens(settings: Settings) -> Method:
+    rules = {
+        "issuer": settings.jwt_issuer,
+        "audience": settings.jwt_audience,
+        "algorithms": settings.jwt_algorithms,
+        "scopes": settings.jwt_scopes_claim,
+        "tenant": settings.jwt_tenant_claim,
+    }
     try:
-        tokens, key_sets = (
-            import_module("sidecall.features.access.tokens"),
-            import_module("sidecall.features.access.jwks"),
-        )
+        return _open_tokens(rules, settings.jwt_keys_url, settings.outgoing_proxy)
     except ModuleNotFoundError as error:
         if error.name != "joserfc":
             raise
         raise UnsupportedTokens("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
-    rules = tokens.TokenRules(
-        issuer=settings.jwt_issuer,
-        audience=settings.jwt_audience,
-        algorithms=settings.jwt_algorithms,
-        scopes=settings.jwt_scopes_claim,
-        tenant=settings.jwt_tenant_claim,
-    )
-    method: Method = tokens.Tokens(
-        rules, key_sets.IssuerKeys(settings.jwt_issuer, settings.jwt_keys_url, proxy=settings.outgoing_proxy)
-    )
-    return method
 
 
 def _describe(settings: Settings) -> ProtectedResource:
@@ -184,20 +179,17 @@ def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
             )
         return SecretKeeper(places, None, auditor)
     try:
-        encryption = import_module("sidecall.features.credentials.encryption")
+        sealer = _open_sealer(keys)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "cryptography":
             raise
         raise UnsupportedSecrets(
             "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
         ) from None
-    sealer = encryption.Sealer(keys)
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
-    way = _flow.SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
-    return SecretKeeper(
-        places, sealer, auditor, _signing_in.OAuthSignIn.of(settings.providers, places, sealer, auditor, way)
-    )
+    way = SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
+    return SecretKeeper(places, sealer, auditor, _open_sign_in(settings.providers, places, sealer, auditor, way))
 
 
 def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:

@@ -1,11 +1,21 @@
 """Build the executors from the settings."""
 
+from collections.abc import Callable, Iterable, Sequence
+
+from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.late import make_late_processes
-from sidecall.features.sandbox.late import LateSandboxExecutor, make_sandbox
+from sidecall.features.sandbox.feature import LateSandboxExecutor, make_sandbox
+from sidecall.kernel.core.options import IN_PROCESSES
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.later import later
+from sidecall.loading.collect import TOOLS_OF, tools_of
 from sidecall.settings import Settings
 
+# Only tools in processes have to be found there.
+_refuse_unfit: Callable[[Sequence[CompiledTool], Finder], None] = later(
+    "sidecall.features.processes.tool_location:refuse_unfit"
+)
 # Opens spans in the processes of tools.
 _TRACES = "sidecall.features.telemetry.tracing:open_in_process"
 
@@ -32,3 +42,14 @@ def build_executors(settings: Settings) -> Executors:
         "process": make_late_processes(made_with),
         "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings)),
     }
+
+
+def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
+    """Refuse tools that are set to run in a process and cannot.
+
+    Raises:
+        InvalidToolOption: The message says which, and why.
+    """
+    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
+    if wanting:
+        _refuse_unfit(wanting, Finder(tools_of))

@@ -7,23 +7,15 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from sidecall.composition.requirements import FeatureUnfit, leave_out, make_requirements
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
-from sidecall.later import Later
-
-# What only features of other packages need, which have tables of their own.
-if TYPE_CHECKING:
-    from sidecall.storage import database as _database
-    from sidecall.storage import feature_tables as _tables
-    from sidecall.storage import statements as _statements
-else:
-    _database = Later("sidecall.storage.database")
-    _tables = Later("sidecall.storage.feature_tables")
-    _statements = Later("sidecall.storage.statements")
+from sidecall.storage.database import Dialect
+from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
+from sidecall.storage.statements import read_statements
 
 GROUP = "sidecall.features"
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
@@ -126,37 +118,37 @@ def list_setting_names(features: Iterable[Feature]) -> frozenset[str]:
     return frozenset(name for it in features if it.settings is not None for name in it.settings.model_fields)
 
 
-def list_tables(features: Iterable[Feature]) -> "tuple[_tables.FeatureTables, ...]":
+def list_tables(features: Iterable[Feature]) -> tuple[FeatureTables, ...]:
     """Return where the tables of installed features are described."""
     return tuple(_find_tables(it, it.tables) for it in features if it.tables is not None)
 
 
-def _find_tables(feature: Feature, package: str) -> "_tables.FeatureTables":
+def _find_tables(feature: Feature, package: str) -> FeatureTables:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise FeatureUnfit(f"the feature {feature.name} has tables in {package}, which is no package")
-    return _tables.FeatureTables(feature.name, spec.submodule_search_locations[0])
+    return FeatureTables(feature.name, spec.submodule_search_locations[0])
 
 
 def _refuse_tables(feature: Feature) -> None:
     if feature.tables is None:
         return
     described = _find_tables(feature, feature.tables)
-    for dialect in get_args(_database.Dialect):
+    for dialect in get_args(Dialect):
         try:
-            steps = _tables.list_steps(dialect, [described]).get(feature.name, ())
+            steps = list_steps(dialect, [described]).get(feature.name, ())
             statements = _list_statements(dialect, described) - _list_statements(dialect)
         except (OSError, ValueError) as error:
             raise FeatureUnfit(f"the tables of the feature {feature.name} cannot be read: {error}") from error
         if not steps:
             raise FeatureUnfit(f"the feature {feature.name} has no migrations in {described.folder}")
-        for name in (*_tables.find_tables(steps), *sorted(statements)):
+        for name in (*find_tables(steps), *sorted(statements)):
             if not name.startswith(f"{feature.name}_"):
                 raise FeatureUnfit(f"{name} of the feature {feature.name} has to begin with {feature.name}_")
 
 
-def _list_statements(dialect: "_database.Dialect", *others: "_tables.FeatureTables") -> set[str]:
-    return set(_statements.read_statements(dialect, others))
+def _list_statements(dialect: Dialect, *others: FeatureTables) -> set[str]:
+    return set(read_statements(dialect, others))
 
 
 @dataclass(frozen=True)

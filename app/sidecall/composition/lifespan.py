@@ -1,21 +1,20 @@
 """Start a server's background parts in order, and stop them in reverse."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from sidecall.composition.executors import refuse_unfit
 from sidecall.composition.features import Features
 from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.mcp_client.link import LinkBounds
-from sidecall.features.mcp_client.upstream import Upstream, UpstreamSettings, open_upstream
+from sidecall.features.mcp_client.no_upstream import NoUpstream, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
-from sidecall.features.processes.finder import Finder
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
@@ -28,8 +27,6 @@ from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.workspaces import sweeping
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.core.options import IN_PROCESSES
-from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -38,17 +35,13 @@ from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
-from sidecall.later import Later
 from sidecall.loading.file_watcher import follow_files, settle_places
-from sidecall.loading.offers import tools_of
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
-    from sidecall.features.processes import tool_location as _tool_location
-else:
-    _tool_location = Later("sidecall.features.processes.tool_location")
+    from sidecall.features.mcp_client.upstream import Upstream
 
 
 def build_lifespan(
@@ -110,25 +103,15 @@ def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     parts.lifecycle.begin()
 
 
-def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
-    """Refuse tools that are set to run in a process and cannot.
-
-    Raises:
-        InvalidToolOption: The message says which, and why.
-    """
-    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
-    if wanting:
-        _tool_location.refuse_unfit(wanting, Finder(tools_of))
-
-
 def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:
     """Build what loads tools, toolsets and MCP servers again on request."""
+    upstream = parts.operation.upstream
     sources = Sources(
         places=settle_places(settings.places),
         use_entry_points=settings.entry_points,
         toolsets=parts.toolsets,
         toolsets_file=settings.toolsets,
-        upstream=parts.operation.upstream,
+        upstream=None if isinstance(upstream, NoUpstream) else upstream,
         mcp_servers=settings.mcp_servers,
         check=refuse_unfit,
         certificates=parts.lifecycle.certificates,
@@ -253,7 +236,7 @@ def build_metrics(
     return metrics
 
 
-def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> Upstream:
+def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> "Upstream | NoUpstream":
     """Build the connections to upstream MCP servers, with metrics of their state.
 
     Raises:
@@ -261,16 +244,15 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
         InvalidPins: The file of pins cannot be read.
     """
     if settings.mcp_servers is None:
-        return Upstream({}, registry)
-    bounds = LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
+        return NoUpstream()
+    bounds = settings.max_result_bytes, settings.mcp_max_tools
     pins = settings.mcp_pins_file if settings.mcp_pin else None
-    wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
-    upstream = open_upstream(settings.mcp_servers, registry, wanted)
+    upstream = open_upstream(settings.mcp_servers, registry, bounds, settings.mcp_connect_timeout, pins)
     _measure_upstream(metrics, upstream)
     return upstream
 
 
-def _measure_upstream(metrics: Metrics, upstream: Upstream) -> None:
+def _measure_upstream(metrics: Metrics, upstream: "Upstream") -> None:
     servers = upstream.servers
     metrics.add_gauge_of(
         "sidecall_mcp_server_up",

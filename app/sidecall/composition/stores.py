@@ -9,13 +9,8 @@ from sidecall.composition.features import list_tables, load_features
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.server_secrets import secrets_in
-from sidecall.features.history.history import History
-from sidecall.features.history.memory_store import HistoryBounds, MemoryBlocks
 from sidecall.features.history.no_history import NoHistory
-from sidecall.features.history.packing import Packer
-from sidecall.features.history.pending_calls import PendingCalls
 from sidecall.features.history.redactor import CallRedactor
-from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.jobs.retention import CallBounds
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.open_ledger import (
@@ -36,26 +31,25 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.store import Store, SyncStore
-from sidecall.later import Later
+from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
+from sidecall.later import later
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:
-    from sidecall.features.vector_stores import embedding as _embedding
-    from sidecall.features.vector_stores import records as _kept
-    from sidecall.features.vector_stores import stores as _stores
-else:
-    _embedding = Later("sidecall.features.vector_stores.embedding")
-    _kept = Later("sidecall.features.vector_stores.records")
-    _stores = Later("sidecall.features.vector_stores.stores")
+    from sidecall.features.history.history import History
+    from sidecall.features.vector_stores.stores import VectorStores
 
+# A server without a history needs nothing of it.
+_open_history: "Callable[..., History]" = later("sidecall.features.history.history:open_history")
+# With which what indexes comes, and the client of HTTP.
+_open_vector_stores: "Callable[..., VectorStores]" = later("sidecall.features.vector_stores.stores:open_vector_stores")
 
 logger = logging.getLogger("sidecall")
 
 
-def build_kept(
+def build_storage(
     settings: Settings, writers: Writers = NO_WRITERS, *, is_server: bool
-) -> tuple[Ledger, History | NoHistory]:
+) -> "tuple[Ledger, History | NoHistory]":
     """Build ledger and history.
 
     Args:
@@ -128,7 +122,9 @@ def gather_services(  # noqa: PLR0913  what a server offers its calls
     return CallServices(resources, results, admission.abandon)
 
 
-def build_history(settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> History | NoHistory:
+def build_history(
+    settings: Settings, *, is_server: bool = False, writers: Writers = NO_WRITERS
+) -> "History | NoHistory":
     """Build the history from the settings, next to the ledger; it is opened when the server starts.
 
     Raises:
@@ -137,14 +133,13 @@ def build_history(settings: Settings, *, is_server: bool = False, writers: Write
     if settings.history == "off":
         return NoHistory()
     most = settings.max_history_value_bytes
-    showing = CallRedactor(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
-    bounds = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    redactor = CallRedactor(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    bounds = settings.history_ttl, settings.max_history_calls, settings.max_history_bytes
     database = open_history(settings.store or IN_MEMORY, is_server=is_server, writers=writers)
-    blocks = MemoryBlocks(bounds) if database is None else SqlBlocks(database, bounds)
-    return History(PendingCalls(settings.history_buffer_bytes, showing), Packer(), blocks, settings.history_ttl)
+    return _open_history(database, bounds, redactor, settings.history_buffer_bytes)
 
 
-def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_stores.VectorStores | None":
+def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "VectorStores | None":
     """Build the vector stores, next to the ledger; None if the toolkit `file_search` is off.
 
     Raises:
@@ -155,9 +150,9 @@ def build_vector_stores(settings: Settings, writers: Writers = NO_WRITERS) -> "_
     embeddings = None
     if settings.embeddings_url is not None:
         find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
-        embeddings = _embedding.Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
-    bounds = _kept.VectorStoreBounds(settings.file_search_max_files, settings.file_search_max_bytes)
-    return _stores.VectorStores(open_file_store(settings.store or IN_MEMORY, writers), bounds, embeddings)
+        embeddings = settings.embeddings_url, settings.embeddings_model, find_key
+    most = settings.file_search_max_files, settings.file_search_max_bytes
+    return _open_vector_stores(open_file_store(settings.store or IN_MEMORY, writers), most, embeddings)
 
 
 def build_admission(settings: Settings, ledger: Ledger) -> Admission:

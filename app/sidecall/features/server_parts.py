@@ -10,12 +10,12 @@ from fastapi import Depends
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
-from sidecall.features.contents.excerpts import Excerpts
+from sidecall.features.contents.snippets import SnippetReader
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.jobs import Jobs
-from sidecall.features.openapi_import.documents import OpenAPIDocuments
+from sidecall.features.openapi_import.feature import NoDocuments
 from sidecall.features.status.operation import Operation
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Toolsets
@@ -36,6 +36,7 @@ from sidecall.kernel.rest.parts import Parts as KernelParts
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history
+    from sidecall.features.openapi_import import documents as _documents
     from sidecall.features.vector_stores import stores as _stores
 
 
@@ -58,12 +59,12 @@ class Parts(KernelParts):
     operation: Operation
     metrics: Metrics = field(default_factory=Metrics)
     toolsets: Toolsets = NO_TOOLSETS
-    excerpts: Excerpts = field(default_factory=Excerpts)
+    snippets: SnippetReader = field(default_factory=SnippetReader)
     receivers: AllowedHosts = field(default_factory=lambda: AllowedHosts(()))
     history: "_history.History | NoHistory" = field(default_factory=NoHistory)
     secrets: SecretKeeper = field(default_factory=_keep_none)
     auditor: Auditor = field(default_factory=_audit_nothing)
-    documents: OpenAPIDocuments = field(default_factory=OpenAPIDocuments)
+    documents: "_documents.OpenAPIDocuments | NoDocuments" = field(default_factory=NoDocuments)
     vector_stores: "_stores.VectorStores | None" = None
     workspaces: Workspaces = field(default_factory=lambda: Workspaces(Path(".sidecall/workspaces")))
 

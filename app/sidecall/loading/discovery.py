@@ -9,9 +9,9 @@ from typing import Any
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.loading.collect import collect_items, compile_items
 from sidecall.loading.modules.loading import load_file, load_named, public_files, refuse_exits
 from sidecall.loading.modules.tool_imports import tool_folders
-from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.loading.skipped_tools import Omission, TakeOmission, find_omissions
 from sidecall.loading.toolkits import leave_out, shipped_tools
 
@@ -46,15 +46,15 @@ def discover(
         omissions: list[Omission] = []
         for place in places:
             modules = list(_load(resolve_place(place)))
-            offers = [offer for module in modules for offer in _ask(module.__name__, module)]
+            items = [item for module in modules for item in _ask(module.__name__, module)]
             omissions += (omission for module in modules for omission in find_omissions(module))
-            if not offers:
+            if not items:
                 logger.warning("no tools found in %s; a tool is a module-level function with @tool", place)
-            found.update((id(offer), offer) for offer in offers)
+            found.update((id(item), item) for item in items)
         if use_entry_points:
             loaded = (offer for point in entry_points(group=GROUP) for offer in _load_entry_point(point))
             found.update((id(offer), offer) for offer in loaded)
-        tools = compile_offers(found.values(), lambda where, text: omissions.append(Omission(where, text)))
+        tools = compile_items(found.values(), lambda where, text: omissions.append(Omission(where, text)))
         _tell_omissions(omissions, tools, tell or _log_omission)
         return tools
 
@@ -74,7 +74,7 @@ def _log_omission(omission: Omission) -> None:
 def _ask(name: str, offered: object) -> list[Any]:
     """List what a module or entry point offers; tool processes call the same function."""
     tool_folders().note_offering(name)
-    return list_offers(offered)
+    return collect_items(offered)
 
 
 def watched_folders(places: Iterable[str]) -> list[Path]:

@@ -16,7 +16,7 @@ from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.declared import explain_not_offered
 from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere, find_name
 from sidecall.kernel.registry import Registry
-from sidecall.loading.offers import COLLECTIONS, find_public, is_offer, is_tool, walk
+from sidecall.loading.collect import COLLECTIONS, find_public, is_collected, is_tool, walk
 
 # Where an object keeps the tools that it holds.
 _HOLDERS = ("functions", "tools", "spec_functions", "_tools_by_name")
@@ -104,7 +104,7 @@ def find_omissions(module: ModuleType) -> Iterator[Omission]:
     """Find public names, or those in `__all__`, that are not offered."""
     public = find_public(module)
     offered = _list_offered(public.values())
-    others = {name: it for name, it in public.items() if isinstance(it, ModuleType) or not is_offer(it)}
+    others = {name: it for name, it in public.items() if isinstance(it, ModuleType) or not is_collected(it)}
     told = set()
     for name, text, tools in find_elsewhere(module, others, (it for name, it in public.items() if name not in others)):
         told.add(name)
@@ -176,7 +176,7 @@ def _list_all(items: Iterable[Any]) -> Iterator[Any]:
 def _explain_maker(module: ModuleType, name: str, function: FunctionType, items: Collection[Any]) -> str:
     """Explain that a function which seems to make tools is not called."""
     is_own = function.__module__ == module.__name__ and function.__name__ == name
-    if not is_own or not _MAKES_TOOLS.fullmatch(name) or any(is_offer(it) for it in items):
+    if not is_own or not _MAKES_TOOLS.fullmatch(name) or any(is_collected(it) for it in items):
         return ""
     return f"{name} is not called, and offers nothing; write tools = {name}(...)"
 
@@ -196,7 +196,7 @@ def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, 
     """Explain that a collection is not offered because it also holds other objects."""
     values = list(islice(walk(items), _MOST_LOOKED_AT))
     tools = [it for it in values if is_tool(it) and id(it) not in offered]
-    others = [it for it in values if not is_offer(it)]
+    others = [it for it in values if not is_collected(it)]
     if others and all(isinstance(it, FunctionType) for it in values) and _MEANT.fullmatch(name):
         named = tuple(it.__name__ for it in values)
         return (
@@ -207,14 +207,14 @@ def _explain_collection(name: str, items: Any, offered: set[int]) -> tuple[str, 
         return "", ()
     names = tuple(str(it.name) for it in tools)
     text = f"{name} holds tools that are not offered ({_name_some(names)}), since it does not hold tools alone"
-    return f"{text}: {_mend(others[0])}", names
+    return f"{text}: {_suggest_fix(others[0])}", names
 
 
 def _name_some(names: tuple[str, ...]) -> str:
     return f"{', '.join(names[:_MOST_NAMED])}{', ...' if len(names) > _MOST_NAMED else ''}"
 
 
-def _mend(other: Any) -> str:
+def _suggest_fix(other: Any) -> str:
     """Say how to fix a collection with an object that is no tool."""
     if isinstance(other, FunctionType):
         return f"decorate the function {other.__name__} with @tool"

@@ -4,8 +4,8 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import AsyncIterable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +14,6 @@ import httpx
 
 from sidecall.outgoing.bodies import AnswerBounds, AsyncBoundedStream, BoundedStream, drop_packing, translate_errors
 from sidecall.outgoing.connecting import AsyncCheckedNetwork, CheckedNetwork, ending_at
-from sidecall.outgoing.host_names import drop_nameless, refuse_nameless
 from sidecall.outgoing.patterns import parse_hosts
 from sidecall.outgoing.rules import OutgoingRules
 from sidecall.outgoing.settings import OutgoingSettings
@@ -53,7 +52,7 @@ class GuardedTransport(httpx.BaseTransport):
         with translate_errors(), ending_at(ends_at):
             answer = self._pool.handle_request(_write(request))
         assert isinstance(answer.stream, Iterable)
-        headers = drop_nameless(httpx.Headers(answer.headers))
+        headers = _drop_nameless(httpx.Headers(answer.headers))
         stream = BoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
         return httpx.Response(
             answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)
@@ -89,7 +88,7 @@ class AsyncGuardedTransport(httpx.AsyncBaseTransport):
         with translate_errors(), ending_at(ends_at):
             answer = await self._pool.handle_async_request(_write(request))
         assert isinstance(answer.stream, AsyncIterable)
-        headers = drop_nameless(httpx.Headers(answer.headers))
+        headers = _drop_nameless(httpx.Headers(answer.headers))
         stream = AsyncBoundedStream(answer.stream, headers, self._bounds.max_bytes, ends_at)
         return httpx.Response(
             answer.status, headers=drop_packing(headers), stream=stream, extensions=dict(answer.extensions)
@@ -213,14 +212,42 @@ def open_client(
 
 class _Client(httpx.Client):
     def build_request(self, *args: Any, **options: Any) -> httpx.Request:
-        with refuse_nameless():
+        with _refuse_nameless():
             return super().build_request(*args, **options)
 
 
 class _AsyncClient(httpx.AsyncClient):
     def build_request(self, *args: Any, **options: Any) -> httpx.Request:
-        with refuse_nameless():
+        with _refuse_nameless():
             return super().build_request(*args, **options)
+
+
+@contextmanager
+def _refuse_nameless() -> Iterator[None]:
+    """Refuse an address whose host looks like an international name and is invalid, such as `xn--`.
+
+    Raises:
+        httpx.InvalidURL: It is one.
+    """
+    try:
+        yield
+    except UnicodeError as error:
+        raise httpx.InvalidURL(f"Invalid IDNA hostname: {error}") from None
+
+
+def _drop_nameless(headers: httpx.Headers) -> httpx.Headers:
+    """Remove a Location header whose host is invalid.
+
+    HTTPX parses it even if redirects are not followed.
+    """
+    if "Location" in headers:
+        try:
+            _ = httpx.URL(headers["Location"]).host
+        except UnicodeError:
+            del headers["Location"]
+        except httpx.InvalidURL:  # HTTPX says so itself.
+            return headers
+    return headers
 
 
 def _complete(options: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import httpx
 
 from sidecall.kernel.core.errors import cut_name
+from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.patterns import HostPattern, OutgoingRefused, is_public, normalize_host, read_address, refuse
 
-USUAL_PORTS = {"http": 80, "https": 443}
 _MOST_ADDRESSES = 3
 # What a model is told: hosts that are reached, and characters of the one that is not.
 _MOST_NAMED, _MOST_OF_HOST = 20, 253

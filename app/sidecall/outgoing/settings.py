@@ -1,21 +1,13 @@
 """Settings for outgoing requests."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.kernel.variables import SPLIT, Texts
-from sidecall.later import Later
+from sidecall.outgoing.addresses import names_host
 from sidecall.outgoing.patterns import parse_hosts
-
-if TYPE_CHECKING:
-    from sidecall.outgoing import host_names as _names
-else:
-    _names = Later("sidecall.outgoing.host_names")
-
-# Which only a setting that is an address needs.
-httpx = Later("httpx")
 
 
 class OutgoingSettings(BaseSettings):
@@ -58,6 +50,6 @@ class OutgoingSettings(BaseSettings):
     @field_validator("outgoing_proxy")
     @classmethod
     def _is_outgoing_proxy(cls, text: str | None) -> str | None:
-        if text is not None and not _names.names_host(text):
+        if text is not None and not names_host(text):
             raise ValueError("write a URL such as http://proxy.corp:3128")
         return text

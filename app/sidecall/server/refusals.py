@@ -133,7 +133,7 @@ def check_version(version: str) -> Refusal | None:
     return None if version in _SPOKEN else VERSION_UNKNOWN
 
 
-def choose_refusal(reason: str, refusal: Refusal) -> Refusal:
+def classify_error(reason: str, refusal: Refusal) -> Refusal:
     """Return the answer to an unparsable request: `refusal`, or a better one by the parser's reason."""
     return VERSION_UNKNOWN if reason == _UNKNOWN_VERSION else refusal
 
@@ -145,10 +145,10 @@ def check_transfer_coding(headers: _Headers, version: str) -> Refusal | None:
         return CODING_WRONG
     if codings == [b"chunked"]:
         return None
-    return _refuse_codings([coding.strip(b" \t") for coding in b",".join(codings).split(b",")])
+    return _check_codings([coding.strip(b" \t") for coding in b",".join(codings).split(b",")])
 
 
-def _refuse_codings(codings: Sequence[bytes]) -> Refusal:
+def _check_codings(codings: Sequence[bytes]) -> Refusal:
     """Return the refusal of a coding list: unsupported codings, or no defined end of the body."""
     *before, last = codings
     is_whole = last == b"chunked" and b"chunked" not in before and all(before)

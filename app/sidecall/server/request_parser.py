@@ -24,7 +24,7 @@ from sidecall.server.refusals import (
     check_target,
     check_transfer_coding,
     check_version,
-    choose_refusal,
+    classify_error,
 )
 
 _NOTED = frozenset((b"host", b"expect", b"transfer-encoding", b"x-forwarded-for", b"x-forwarded-proto"))
@@ -98,7 +98,7 @@ class RequestParser(HttpToolsProtocol, ABC):
                 else:
                     return True
         except HttpParserError as error:
-            self._refusal = choose_refusal(str(error), self._refusal)
+            self._refusal = classify_error(str(error), self._refusal)
             self.send_400_response("")
             return False
 

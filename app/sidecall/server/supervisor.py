@@ -165,7 +165,7 @@ class Supervisor:
         self._workers.remove(worker)
         process, code = worker.process, worker.process.exitcode or 0
         if self._ends_at is not None:
-            self._note_exit(process, code)
+            self._check_exit(process, code)
         elif code == START_AGAIN:
             self._give_up(START_AGAIN)
         elif code in _UNSTARTED:
@@ -187,7 +187,7 @@ class Supervisor:
         self._code = code
         self._pass_on(signal.SIGTERM)
 
-    def _note_exit(self, process: SpawnProcess, code: int) -> None:
+    def _check_exit(self, process: SpawnProcess, code: int) -> None:
         """Log that a worker did not end in order, and put it into the exit code as shells do."""
         if self._at_once or code in _IN_ORDER or (self._has_given_up and code in (*_UNSTARTED, START_AGAIN)):
             return

@@ -3,18 +3,13 @@
 import re
 from ipaddress import ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from sidecall.kernel.variables import SPLIT, Texts
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.outgoing import host_names as _names
-else:
-    _names = Later("sidecall.outgoing.host_names")
+from sidecall.outgoing.addresses import names_host
 
 # A name in ASCII, also one with a wildcard in front; IPv6, with or without brackets.
 _HOST = re.compile(
@@ -154,7 +149,7 @@ class AccessSettings(BaseSettings, defer_build=True):
     @field_validator("jwt_issuer", "jwt_keys_url")
     @classmethod
     def _is_safe(cls, address: str | None) -> str | None:
-        if address is not None and not (_SAFE.match(address) and _names.names_host(address)):
+        if address is not None and not (_SAFE.match(address) and names_host(address)):
             raise ValueError("write an address with https://, or with http:// one on this machine")
         return address
 

@@ -2,21 +2,15 @@
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.variables import Texts
-from sidecall.later import Later
 from sidecall.loading.toolkits import find_files, find_toolkit
+from sidecall.outgoing.addresses import names_host
 from sidecall.outgoing.patterns import parse_hosts
-
-if TYPE_CHECKING:
-    from sidecall.outgoing import host_names as _names
-else:
-    _names = Later("sidecall.outgoing.host_names")
 
 
 class ToolSettings(BaseSettings, defer_build=True):
@@ -118,7 +112,7 @@ class ShippedToolSettings(BaseSettings, defer_build=True):
     @field_validator("images_url", "embeddings_url")
     @classmethod
     def _is_service(cls, text: str | None) -> str | None:
-        if text is not None and not _names.names_host(text):
+        if text is not None and not names_host(text):
             raise ValueError("write the address of a service, such as https://api.openai.com/v1")
         return text
 

@@ -3,21 +3,14 @@
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings
 
+from sidecall.features.webhooks.hosts import AllowedHost
+from sidecall.features.webhooks.receivers import read_receiver
 from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.kernel.variables import Texts
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.webhooks import hosts as _hosts
-    from sidecall.features.webhooks import receivers as _receivers
-else:
-    _hosts = Later("sidecall.features.webhooks.hosts")
-    _receivers = Later("sidecall.features.webhooks.receivers")
 
 _BYTES = range(24, 65)
 _SEPARATORS = re.compile(r"[\s,]+")
@@ -56,7 +49,7 @@ class WebhookSettings(BaseSettings, defer_build=True):
     @classmethod
     def _are_receivers(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
         for entry in entries:
-            _hosts.AllowedHost.parse(entry)
+            AllowedHost.parse(entry)
         return entries
 
     @field_validator("approval_webhooks")
@@ -64,7 +57,7 @@ class WebhookSettings(BaseSettings, defer_build=True):
     def _are_addresses(cls, text: SecretStr | None) -> SecretStr | None:
         for url in _split(text):
             try:
-                _receivers.read_receiver(url)
+                read_receiver(url)
             except CallbackRefused:  # It is not said back: there may be a secret in it.
                 raise ValueError(
                     "write addresses such as https://hooks.example.com/approvals, separated by commas, without a name, "

@@ -30,7 +30,7 @@ class Heartbeat:
         self._silence = silence
         self._clock = clock
         self._spoke_at: float | None = None
-        self._trusted_after = 0.0
+        self._checks_after = 0.0
         self.others = 0  # The known number of other servers that are alive.
         self._ahead = 0.0  # Seconds by which the clock of this server is ahead of that of the database.
 
@@ -53,7 +53,7 @@ class Heartbeat:
         now = self._clock()
         if not self._is_heard(now):
             # At the start, after a delay or an outage, the others get time for a heartbeat.
-            self._trusted_after = now + self._silence
+            self._checks_after = now + self._silence
         self._spoke_at = now
 
     async def find_silence(self) -> float | None:
@@ -65,7 +65,7 @@ class Heartbeat:
             StoreUnavailable: It cannot be found out.
         """
         now = self._clock()
-        if not self._is_heard(now) or now < self._trusted_after:
+        if not self._is_heard(now) or now < self._checks_after:
             return None
         return await self.tell_time() - self._silence
 

@@ -40,8 +40,8 @@ Toolkits = Annotated[
 ]
 
 
-# These stand above features, whose commands read them too.
-_settings = Provided("settings")
+# These stand above features, whose commands need them too.
+_settings, _server = Provided("settings"), Provided("server")
 
 
 def read_settings(**given: Any) -> Any:
@@ -49,6 +49,11 @@ def read_settings(**given: Any) -> Any:
     for name in ("tools", "toolkits"):
         given[name] = tuple(value for value in given.get(name) or () if value)
     return _settings.Settings(**{name: value for name, value in given.items() if value not in (None, "", ())})
+
+
+def make_server(settings: Any, registry: Registry) -> Any:
+    """Make the application of a server that offers these tools."""
+    return _server.create_app(settings, registry)
 
 
 def load_registry(settings: Any, tell: TakeOmission | None = None) -> Registry:

@@ -17,8 +17,8 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.registry import Registry
+from sidecall.loading.collect import collect_items, compile_items
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import compile_offers, list_offers
 from sidecall.main import create_app
 from sidecall.server.connections import Connection
 from sidecall.server.request_reader import RequestRoom, room_for
@@ -166,7 +166,7 @@ def load_tools(tools: Any, settings: Settings) -> Registry:
 def _load(item: Any) -> list[CompiledTool]:
     if isinstance(item, str | Path):
         return discover([str(item)])
-    offers = list_offers(item)
-    if not offers:
+    items = collect_items(item)
+    if not items:
         raise TypeError(f"{item!r:.200} is neither a place of tools nor a tool.")
-    return compile_offers(offers)
+    return compile_items(items)

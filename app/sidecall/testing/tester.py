@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from inspect import isclass, isfunction
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sidecall.authoring.inputs import new_call_id
-from sidecall.composition.executors import build_executors
+from sidecall.composition.executors import build_executors, refuse_unfit
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
 from sidecall.features.approvals.decide import DecisionTerms, decide, finish, reopening
@@ -18,16 +17,14 @@ from sidecall.features.cache.answers import Caching
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import IN_MEMORY
-from sidecall.features.processes.finder import Finder
-from sidecall.features.sandbox.late import make_sandbox
-from sidecall.features.store.item_store import ItemStore
+from sidecall.features.sandbox.feature import make_sandbox
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.options import IN_PROCESSES, ExecutorName
+from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.services import CallServices, ToolResources
@@ -46,8 +43,7 @@ from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.dialects import read_call
-from sidecall.later import Later
-from sidecall.loading.offers import compile_offers, list_offers, tools_of
+from sidecall.loading.collect import collect_items, compile_items
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.bridge import shared_loop
@@ -61,11 +57,6 @@ from sidecall.testing.supplies import (
     read_secrets,
     write_json,
 )
-
-if TYPE_CHECKING:
-    from sidecall.features.processes import tool_location as _tool_location
-else:
-    _tool_location = Later("sidecall.features.processes.tool_location")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +95,7 @@ def make_passing(settings: Settings, tools: Iterable[CompiledTool]) -> dict[Exec
     Raises:
         DefinitionError: A tool that runs in a process cannot be found there.
     """
-    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
-    if wanting:
-        _tool_location.refuse_unfit(wanting, Finder(tools_of))
+    refuse_unfit(tools)
 
     def make(name: ExecutorName) -> Executor:
         return InlineExecutor() if name == "inline" else PassingExecutor(lambda: build_executors(settings)[name])
@@ -335,10 +324,10 @@ def _choose(offered: Any, name: str | None) -> tuple[Registry, CompiledTool]:
     made = offered() if isclass(offered) else offered
     if isinstance(made, CompiledTool):
         return Registry([made]), made
-    offers = list_offers(made)
-    if not offers:
+    items = collect_items(made)
+    if not items:
         raise TypeError(_explain(made))
-    registry = made if isinstance(made, Registry) else Registry(compile_offers(offers))
+    registry = made if isinstance(made, Registry) else Registry(compile_items(items))
     tools = {tool.name: tool for tool in registry}
     if name is None and len(tools) == 1:
         return registry, next(iter(tools.values()))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sidecall.compat.foreign.declared import adopt_declaration, find_lost_options
-from sidecall.loading.offers import compile_offers, list_offers
+from sidecall.loading.collect import collect_items, compile_items
 from sidecall.loading.skipped_tools import find_omissions
 
 
@@ -42,7 +42,7 @@ def test_hosted_tools_of_the_sdk_are_offered() -> None:
     """In their wire form."""
     module = _make_module(web=_declare("WebSearchTool", **WEB), shell=_declare("ShellTool", environment={"type": "x"}))
 
-    assert [it.declaration for it in compile_offers(list_offers(module))] == [
+    assert [it.declaration for it in compile_items(collect_items(module))] == [
         {"type": "web_search", "search_context_size": "low", "filters": {"allowed_domains": ["e.org"]}},
         {"type": "shell", "environment": {"type": "x"}},
     ]
@@ -63,7 +63,7 @@ def test_what_cannot_be_offered_is_named(thing: Any, reason: str) -> None:
     """With the reason."""
     module = _make_module(it=thing)
 
-    assert list_offers(module) == []
+    assert collect_items(module) == []
 
     [omission] = find_omissions(module)
     assert omission.text.startswith(f"it, of the class {type(thing).__name__}, is not offered: {reason}")

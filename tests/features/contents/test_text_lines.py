@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.contents.excerpts import MOST_CHARACTERS, Excerpt, LineRange, cut_lines, find_lines
+from sidecall.features.contents.snippets import MOST_CHARACTERS, LineRange, Snippet, cut_lines, find_lines
 
 LONG = "a" * 100_000
 
@@ -12,7 +12,7 @@ def test_a_line_that_does_not_fit_is_cut() -> None:
     found = cut_lines(f"one\n{LONG}\nthree\n", LineRange(2, None))
 
     note = "\n[… 34464 characters of line 2 left out: look into them with grep=word; read on with lines=3- …]\n"
-    assert found == Excerpt("a" * MOST_CHARACTERS + note, LineRange(3, None))
+    assert found == Snippet("a" * MOST_CHARACTERS + note, LineRange(3, None))
 
 
 def test_what_comes_after_a_line_that_is_cut_ends_where_it_was_to_end() -> None:
@@ -30,7 +30,7 @@ def test_the_end_of_a_line_takes_no_room(more: str, rest: LineRange | None) -> N
 
     found = cut_lines(f"{line}{more}", LineRange())
 
-    assert found == Excerpt(line + ("" if rest is None else "[… read on with lines=2- …]\n"), rest)
+    assert found == Snippet(line + ("" if rest is None else "[… read on with lines=2- …]\n"), rest)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Servers of one PostgreSQL, or workers of one file, which hear of each other by notices alone: nobody looks."""
+"""Servers of one PostgreSQL, or workers of one file, which hear of each other by notifications alone: nobody looks."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from sidecall import Registry, StructuredTool
-from sidecall.features.jobs import jobs, notice_handler, recovery
+from sidecall.features.jobs import jobs, notification_handler, recovery
 from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
@@ -21,8 +21,8 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.storage.postgres.notices import PostgresNotices
-from sidecall.storage.sqlite.database import WorkerNotices
+from sidecall.storage.postgres.notifications import PostgresNotifications
+from sidecall.storage.sqlite.database import WorkerNotifications
 from sidecall.storage.sqlite.shared_writer import SharedWriter
 from sidecall.storage.sqlite.tables import LEDGER
 from tests.kit.pipelines import make_pipeline
@@ -41,17 +41,17 @@ class Place:
 
     async def disconnect(self, member: "Member") -> None:
         """Break off the way by which a server hears the others, and wait until there is another."""
-        notices = member.ledger.notices
-        if isinstance(notices, PostgresNotices):
-            connection = notices._link.connection
+        notifications = member.ledger.notifications
+        if isinstance(notifications, PostgresNotifications):
+            connection = notifications._link.connection
             assert connection is not None
             pid = connection.get_server_pid()
             other = await asyncpg.connect(self.url)
             await other.execute("SELECT pg_terminate_backend($1)", pid)
             await other.close()
-            await until(lambda: notices._link.connection not in (None, connection))
+            await until(lambda: notifications._link.connection not in (None, connection))
         else:
-            assert isinstance(notices, WorkerNotices)
+            assert isinstance(notifications, WorkerNotifications)
             [pid] = find_writers()
             os.kill(pid, signal.SIGKILL)
             await until(lambda: member.ledger.trouble is not None)
@@ -90,11 +90,11 @@ class Member:
     @property
     def hears(self) -> bool:
         """Whether it is connected to the others."""
-        notices = self.ledger.notices
-        if isinstance(notices, PostgresNotices):
-            return notices._link.connection is not None and not notices._waiting
-        assert isinstance(notices, WorkerNotices)
-        return notices._is_linked and not notices._waiting
+        notifications = self.ledger.notifications
+        if isinstance(notifications, PostgresNotifications):
+            return notifications._link.connection is not None and not notifications._waiting
+        assert isinstance(notifications, WorkerNotifications)
+        return notifications._is_linked and not notifications._waiting
 
 
 Tools = Sequence[StructuredTool]
@@ -125,5 +125,5 @@ async def open_fleet(
 @pytest.fixture
 def _nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_LOOK", _NEVER)
-    monkeypatch.setattr(notice_handler, "_LOOK", _NEVER)
+    monkeypatch.setattr(notification_handler, "_LOOK", _NEVER)
     monkeypatch.setattr(recovery, "_PAUSE", _NEVER)

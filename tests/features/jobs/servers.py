@@ -58,7 +58,7 @@ class Server:
     async def decide(self, approval_id: str, decision: Decision) -> None:
         """Decide about a call as a person does, and end it."""
         decided = await decide(self.pipeline, self.ledger.approvals, approval_id, decision, EVE)
-        await self.jobs.settle_waiting(decided.approval)
+        await self.jobs.end_awaiting(decided.approval)
 
     async def wait_for_person(self, entry: CallEntry) -> CallEntry:
         """Wait until a call waits."""

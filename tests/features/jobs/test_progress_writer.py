@@ -8,7 +8,7 @@ import pytest
 from sidecall.features.jobs.progress import ProgressBatch, Said
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.storage.notices import NoticeKind
+from sidecall.storage.notifications import NotificationKind
 from tests.kit.waiting import until
 
 
@@ -47,7 +47,7 @@ class Store:
     def attach(self, listener: object) -> None:
         """Give nothing."""
 
-    def tell(self, kind: NoticeKind, call_id: str = "") -> None:
+    def tell(self, kind: NotificationKind, call_id: str = "") -> None:
         """Note it."""
         self.told.append(f"{kind} {call_id}")
 

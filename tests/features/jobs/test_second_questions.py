@@ -37,7 +37,7 @@ async def test_a_call_that_has_no_room_to_ask_again_fails(server: Server) -> Non
     assert entry.approval_id is not None
 
     approval, _ = await decide(server.pipeline, server.ledger.approvals, entry.approval_id, APPROVE, EVE)
-    await server.jobs.settle_waiting(approval)
+    await server.jobs.end_awaiting(approval)
     ended = await server.jobs.get(entry.id, "default")
 
     assert approval.message is not None

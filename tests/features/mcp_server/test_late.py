@@ -1,4 +1,4 @@
-"""The way in by MCP is loaded with its first request; where files have run out, the next one may load it."""
+"""Methods of features are loaded with their first request; where files have run out, the next one may load them."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import httpx
 import pytest
 
 from sidecall import tool
-from sidecall.features.mcp_server import late
+from sidecall.features.mcp_server import parts
 from tests.kit.clients import MakeClient
 
-LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": {}}
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
@@ -23,9 +23,9 @@ def double(number: int) -> int:
     return 2 * number
 
 
-class _WithoutFiles:
-    def __getattr__(self, name: str) -> Any:
-        raise OSError(24, "Too many open files")
+def run_out_of_files(name: str) -> Any:
+    """Load nothing."""
+    raise OSError(24, "Too many open files", name)
 
 
 async def test_what_could_not_be_loaded_is_loaded_later(
@@ -34,11 +34,11 @@ async def test_what_could_not_be_loaded_is_loaded_later(
     """Until then a client is told to come again."""
     client: httpx.AsyncClient = await make_client(double)
     with monkeypatch.context() as without:
-        without.setattr(late, "_endpoint", _WithoutFiles())
+        without.setattr(parts, "import_module", run_out_of_files)
         refused = await client.post("/mcp", json=LIST, headers=HEADERS)
 
     answer = await client.post("/mcp", json=LIST, headers=HEADERS)
 
     assert refused.headers["Retry-After"] == "5"
-    assert (refused.status_code, refused.json()["type"]) == (503, "urn:sidecall:problem:part-unavailable")
-    assert [it["name"] for it in answer.json()["result"]["tools"]] == ["double"]
+    assert refused.json()["error"]["code"] == 503
+    assert answer.json()["result"]["resources"] == []

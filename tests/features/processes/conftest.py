@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall.features.processes.executor import ProcessExecutor
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.features.processes import process_tools
 from tests.kernel.executors.conftest import Answer, answering
 

@@ -13,10 +13,10 @@ from sidecall import Registry
 from sidecall.features.processes.code import open_code, read_code, take_code
 from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
 from sidecall.loading.file_watcher import reload_tools
 from sidecall.loading.modules.loading import load_afresh
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 from tests.kit.projects import write
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.processes.executor import ProcessExecutor
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.features.processes import orphaning_tools
 from tests.features.processes.orphaning_tools import (
     afork,

@@ -17,9 +17,9 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.executors.base import Occupancy
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
 from sidecall.loading.modules.loading import load_afresh
-from sidecall.loading.offers import TOOLS_OF
 from tests.features.processes.own_tools import linger, succeed
 from tests.features.processes.process_tools import (
     aparts,

@@ -16,7 +16,7 @@ from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.processes.process_tools import (
     alone,
     crash,

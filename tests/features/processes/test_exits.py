@@ -13,7 +13,7 @@ from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_a
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.pipeline.exit_tools import AROUND, ERRORS, PLACES
 from tests.kernel.pipeline.test_exits import TOOLS, call_between_neighbours
 

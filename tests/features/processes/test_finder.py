@@ -9,9 +9,9 @@ from sidecall import BaseTool, BaseToolkit, Tool, tool
 from sidecall.features.processes.finder import Finder, Home, load_tools_of
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import DiscoveryError
+from sidecall.loading.collect import TOOLS_OF, collect_items, tools_of
 from sidecall.loading.discovery import discover
 from sidecall.loading.modules.loading import load_file
-from sidecall.loading.offers import TOOLS_OF, list_offers, tools_of
 from tests.kit.projects import write
 
 TOOL = '''from sidecall import tool
@@ -81,7 +81,7 @@ def test_tools_that_a_module_keeps_for_itself_are_found(here: Path) -> None:
     module = load_file(write("hidden.py", TOOL + "\n\n_kept = found\ndel found\n"))
 
     assert Finder(tools_of).find(home_of(module._kept.compiled)).name == "found"
-    assert list_offers(module) == []
+    assert collect_items(module) == []
 
 
 def test_tools_are_found_by_the_file_that_no_module_stands_for_yet(here: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sidecall.features.processes.code import open_code
 from sidecall.features.processes.fork_server_process import ForkServerProcess
 from sidecall.kernel.http.late_modules import LateModules
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kit.projects import write
 
 

@@ -12,7 +12,7 @@ import pytest
 from sidecall import ToolGuardrailFunctionOutput, ToolMessage, ToolOutputGuardrailData, tool_output_guardrail
 from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.processes.large_tools import long_parts, numbers, packed
 from tests.kernel.executors.conftest import answering
 from tests.kernel.executors.test_room_for_results import Crowded
@@ -98,7 +98,7 @@ async def test_without_a_server_there_is_no_bound() -> None:
 
 async def test_what_a_process_has_made_is_not_read_before_there_is_room() -> None:
     """So that it waits where it was made."""
-    executor, crowded = ProcessExecutor(1, "sidecall.loading.offers:tools_of"), Crowded()
+    executor, crowded = ProcessExecutor(1, "sidecall.loading.collect:tools_of"), Crowded()
     try:
         await executor.start([long_parts.compiled])
         answer = await crowded.call(long_parts, executor)

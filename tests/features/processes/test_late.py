@@ -7,7 +7,7 @@ from sidecall.features.processes.late import make_late_processes
 from sidecall.kernel.core.options import AuthoredExecutor
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, close_all, start_all
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.processes.process_tools import later, pid
 from tests.kernel.executors.conftest import answering
 

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.features.processes.child import pack
 from sidecall.features.processes.pool import ProcessPool
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 
 GREETING = {"traces": False, "levels": {}, "homes": []}
 

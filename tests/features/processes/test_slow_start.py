@@ -13,7 +13,7 @@ from sidecall.features.processes.child import pack
 from sidecall.features.processes.fork_server_process import launch_plainly
 from sidecall.features.processes.pool import ProcessPool
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.processes.test_pool import GREETING
 from tests.kit.processes import has_ended
 from tests.kit.waiting import until

@@ -13,7 +13,7 @@ from sidecall.features.processes import fork_server_watch
 from sidecall.features.processes.child import pack
 from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.features.processes.pool import ProcessPool
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.processes.process_tools import endless, later, pid, stop_parent
 from tests.features.processes.test_pool import GREETING
 from tests.kernel.executors.conftest import answering

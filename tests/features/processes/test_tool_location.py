@@ -6,7 +6,7 @@ from sidecall import Tool, tool
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import home_of, refuse_unfit
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.features.processes import process_tools
 from tests.features.processes.process_tools import later
 

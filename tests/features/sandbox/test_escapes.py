@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
 from sidecall.features.sandbox.landlock import NEEDED, read_version
 from sidecall.features.sandbox.monty import MontyPython
 from sidecall.features.sandbox.python_programs import starter_in_bubblewrap, starter_with_landlock
 from sidecall.features.sandbox.python_sessions import PythonSession
-from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.shell import Shell
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from tests.features.sandbox.escapes import PYTHON, SHELL
 from tests.features.sandbox.machine import LIMITS, open_once
 

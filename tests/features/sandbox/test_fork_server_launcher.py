@@ -21,7 +21,7 @@ from sidecall.features.sandbox.launcher import LauncherProcess
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.features.sandbox.machine import open_once
 from tests.features.sandbox.own_tools import never_end, say
 from tests.kernel.executors.conftest import answering

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
+from sidecall.features.sandbox.shell import Shell
 from sidecall.features.sandbox.shell_process import find_shell
-from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from sidecall.features.sandbox.warm_shells import WarmShells
 from sidecall.kernel.ports.sandbox import CommandEnd
 from tests.features.sandbox.machine import LIMITS, open_once

@@ -5,7 +5,7 @@ from typing import Any
 from sidecall import tool
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, build_all, close_all, start_all
-from sidecall.loading.offers import TOOLS_OF
+from sidecall.loading.collect import TOOLS_OF
 from tests.kernel.executors.conftest import answering
 
 

@@ -12,8 +12,8 @@ from sidecall.kernel.executors.table import EXECUTORS, Executors, ExecutorSettin
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.kernel.pipeline import exit_tools
 from tests.kernel.pipeline.exit_tools import AROUND, ERRORS, PLACES
 from tests.kit.pipelines import run_all

@@ -5,23 +5,17 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, PydanticUserError
 from pydantic_core import CoreSchema, core_schema
 
-from sidecall.compiler.injection_plan import find_marker, plan_injections
-from sidecall.compiler.signature import Signature, is_builtin
+from sidecall.compat.pydantic_1.args_schema import V1ArgsSchema, check_by_v1, make_v1_args_schema, render_v1_schema
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
 from sidecall.kernel.schema.references import inline_references
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compat.pydantic_1 import args_schema as _args_schema
-else:
-    _args_schema = Later("sidecall.compat.pydantic_1.args_schema")
+from sidecall.kernel.schema.signature import Signature, is_builtin
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"
 
@@ -39,13 +33,13 @@ class _CheckedByV1:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> Schema:
         del schema, handler
-        flat = inline_references(_args_schema.render_v1_schema(self.model))
+        flat = inline_references(render_v1_schema(self.model))
         if "$defs" in flat:
             raise PydanticUserError(f"{self.model.__name__} refers to itself and {_ADVICE}.", code=None)
         return flat
 
     def _check(self, value: Any) -> Any:
-        return _args_schema.check_by_v1(self.model, value)
+        return check_by_v1(self.model, value)
 
 
 def adapt_v1_annotations(signature: Signature, where: str) -> Signature:
@@ -150,14 +144,14 @@ class V1Model:
         default = EMPTY if field.required else field.default
         return Parameter(name, inspect.Parameter.KEYWORD_ONLY, Annotated[Any, marker], default)
 
-    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> "_args_schema.V1ArgsSchema":
+    def make_args_schema(self, where: str, hidden: frozenset[str], *, takes_extra: bool) -> V1ArgsSchema:
         """Compile the model.
 
         Raises:
             SchemaInferenceError: A field cannot be said in JSON Schema.
         """
         drops_unknown = self.extra == "ignore" or (self.extra == "allow" and not takes_extra)
-        return _args_schema.make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
+        return make_v1_args_schema(where, self.kind, hidden, drops_unknown=drops_unknown)
 
     def check(self, given: Any) -> Any:
         """Validate values.
@@ -165,7 +159,7 @@ class V1Model:
         Raises:
             ValidationError: One of pydantic 2, caused by the model's own.
         """
-        return _args_schema.check_by_v1(self.kind, given)
+        return check_by_v1(self.kind, given)
 
     def drop_fields(self, names: frozenset[str]) -> "V1Model":
         """Return the same model: its hidden fields are dropped when it is compiled."""

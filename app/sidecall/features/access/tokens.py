@@ -130,3 +130,9 @@ def _require_name(value: Any) -> str:
     if not isinstance(value, str) or not value or len(value) > _LONGEST or not value.isprintable():
         raise ValueError(f"no name: {value!r:.100}")
     return value
+
+
+def open_tokens(rules: Mapping[str, Any], keys_url: str | None, proxy: str | None) -> Tokens:
+    """Open what takes the tokens of an issuer by these rules, whose keys are fetched from there."""
+    read = TokenRules(**rules)
+    return Tokens(read, IssuerKeys(read.issuer, keys_url, proxy=proxy))

@@ -2,15 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from sidecall.feature import Feature, Host
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.approval_webhooks import notifier as _telling
-else:
-    _telling = Later("sidecall.features.approval_webhooks.notifier")
+from sidecall.features.approval_webhooks.notifier import NotifierSettings, run_notifier
 
 
 @asynccontextmanager
@@ -20,14 +14,14 @@ async def run(host: Host) -> AsyncIterator[None]:
     if not settings.approval_receivers:
         yield
         return
-    wanted = _telling.Telling(
+    wanted = NotifierSettings(
         urls=settings.approval_receivers,
         keys=settings.webhook_keys,
         public_url=settings.public_url,
         expiry_notice=settings.approval_expiry_notice,
         max_approvals=settings.max_approvals,
     )
-    async with _telling.telling(host.ledger.database, wanted):
+    async with run_notifier(host.ledger.database, wanted):
         yield
 
 

@@ -187,7 +187,7 @@ _FOR_EACH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class NotifierSettings:
     """What an operator wants to be told: to whom, where persons find the console, and how long before an expiry."""
 
     urls: Sequence[str]
@@ -198,7 +198,7 @@ class Telling:
 
 
 @asynccontextmanager
-async def telling(database: Database, wanted: Telling) -> AsyncIterator[None]:
+async def run_notifier(database: Database, wanted: NotifierSettings) -> AsyncIterator[None]:
     """Note what becomes of approvals from now on, and send it, each at least once, until the end."""
     receivers = NamedReceivers(wanted.urls)
     queue = SqlApprovalMessages(database, receivers.names)
@@ -218,13 +218,13 @@ async def telling(database: Database, wanted: Telling) -> AsyncIterator[None]:
         await dispatcher.close()
 
 
-async def _go_round(queue: SqlApprovalMessages, wanted: Telling, again: float) -> None:
+async def _go_round(queue: SqlApprovalMessages, wanted: NotifierSettings, again: float) -> None:
     while True:
         await asyncio.sleep(again)
         again = await _keep(queue, wanted)
 
 
-async def _keep(queue: SqlApprovalMessages, wanted: Telling) -> float:
+async def _keep(queue: SqlApprovalMessages, wanted: NotifierSettings) -> float:
     """Say whom this server tells; return after how many seconds to say it again."""
     try:
         has_room = await queue.keep_receivers(wanted.expiry_notice, _FOR_EACH * wanted.max_approvals, time.time())

@@ -15,7 +15,7 @@ from sidecall.features.approvals.decide import (
     reopening,
 )
 from sidecall.features.approvals.record import REFUSED, ApprovalRecord, Decision, describe_beginning, describe_decision
-from sidecall.features.approvals.stores import Approvals, OrphanedDecision, SettleCall
+from sidecall.features.approvals.stores import Approvals, OnApproval, OrphanedDecision
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
@@ -40,13 +40,13 @@ class OrphanRecovery:
         self,
         pipeline: Pipeline,
         approvals: Approvals,
-        settle: SettleCall,
+        on_approval: OnApproval,
         is_remembered: IsRemembered,
         auditor: Auditor | None = None,
     ) -> None:
         self._pipeline = pipeline
         self._approvals = approvals
-        self._settle_waiting = settle
+        self._on_approval = on_approval
         self._is_remembered = is_remembered
         self._auditor = auditor
         self._begun = BegunWork()
@@ -73,7 +73,7 @@ class OrphanRecovery:
             logger.warning("the call of approval %s does not go on: %s", approval_id, error)
             return
         with suppress(RequestError):
-            await self._settle_waiting(approval)
+            await self._on_approval(approval)
 
     async def _note_expired(self, record: ApprovalRecord) -> None:
         with suppress(RequestError):

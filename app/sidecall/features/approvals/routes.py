@@ -234,7 +234,7 @@ async def decide_approval(
         caller,
         DecisionTerms(deadline, parts.rules, parts.auditor),
     )
-    await parts.jobs.settle_waiting(approval)
+    await parts.jobs.end_awaiting(approval)
     is_asked = tool is not None and tool.name == approval.tool_call.name  # Else it is asked about inside of it.
     return _show(approval, format, _show_tool(tool if is_asked else None, approval))
 

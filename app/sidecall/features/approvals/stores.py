@@ -87,8 +87,8 @@ class OrphanedDecision:
 OnOrphan = Callable[[OrphanedDecision], None]
 
 
-# Is told of an approval that has changed.
-SettleCall = Callable[[Approval], Awaitable[None]]
+# Called with an approval that has changed.
+OnApproval = Callable[[Approval], Awaitable[None]]
 
 
 class Approvals(Protocol):

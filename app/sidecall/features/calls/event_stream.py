@@ -11,7 +11,7 @@ from starlette.requests import Request
 from sidecall.features.calls.all_calls import list_calls
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
-from sidecall.features.jobs.notice_handler import Sights
+from sidecall.features.jobs.notification_handler import Sights
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems

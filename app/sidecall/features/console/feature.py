@@ -1,16 +1,15 @@
 """What the feature console adds to a server: pages for people, and sessions of those who have logged in there."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from sidecall.feature import Built, Feature, Host, Route
 from sidecall.features.console.settings import has_console
-from sidecall.later import Later
+from sidecall.later import later
 
-if TYPE_CHECKING:
-    from sidecall.features.console import sessions as _sessions
-else:
-    _sessions = Later("sidecall.features.console.sessions")
-
+# With which the framework comes, which commands do without.
+_open_sessions: Callable[..., Any] = later("sidecall.features.console.sessions:open_sessions")
 _ROUTES = "sidecall.features.console.routes"
 
 
@@ -19,8 +18,7 @@ def build(host: Host) -> Built:
     has_sessions = has_console(host.server) and not {"api_key", "jwt"}.isdisjoint(host.server.auth)
     if not has_sessions:
         return Built()
-    store = _sessions.SessionStore(host.ledger.database)
-    return Built(methods=[lambda methods: _sessions.Sessions(store, methods)])
+    return Built(methods=[partial(_open_sessions, host.ledger.database)])
 
 
 # Each page finds out by itself who asks; `pages/__init__.py` lists the pages.

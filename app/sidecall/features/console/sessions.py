@@ -155,3 +155,8 @@ def _drop_cookies(scope: Scope) -> None:
     named = scope.get(HEADERS)
     if named is not None:
         named.pop(_COOKIE, None)
+
+
+def open_sessions(database: Database, methods: Methods) -> Sessions:
+    """Open the sessions that a database keeps, of callers whom these methods know."""
+    return Sessions(SessionStore(database), methods)

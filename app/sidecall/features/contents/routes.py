@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.features.contents.excerpts import Wanted, read_wanted
 from sidecall.features.contents.ranges import find_range
+from sidecall.features.contents.snippets import Wanted, read_wanted
 from sidecall.features.server_parts import PartsDep
 from sidecall.kernel.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.kernel.core.overload import StoreUnavailable
@@ -77,7 +77,7 @@ async def get_content(
     """
     if wanted is not None:
         fetch = partial(parts.contents.get, content_id, context.caller)
-        making = parts.excerpts.make(fetch, wanted, context.caller, context.deadline)
+        making = parts.snippets.make(fetch, wanted, context.caller, context.deadline)
         response = await context.while_present(making)
         response.headers.update({"Cache-Control": "private, no-cache", **SAFE})
         return response

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from sidecall.features.approvals.decide import finish, keep_answer, reopening
 from sidecall.features.approvals.record import Decision
-from sidecall.features.approvals.stores import Approvals, SettleCall
+from sidecall.features.approvals.stores import Approvals, OnApproval
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ApprovalConflict, CallRejected, RequestError, SidecallError, UnknownApproval
@@ -25,10 +25,10 @@ _PAUSE = 5.0
 class SignInWaits:
     """Calls that wait for a sign-in; each is resumed in its own task."""
 
-    def __init__(self, pipeline: Pipeline, approvals: Approvals, settle: SettleCall) -> None:
+    def __init__(self, pipeline: Pipeline, approvals: Approvals, on_approval: OnApproval) -> None:
         self._pipeline = pipeline
         self._approvals = approvals
-        self._settle_waiting = settle
+        self._on_approval = on_approval
         self._begun = BegunWork()
 
     def resume(self, caller: Caller, provider: str) -> None:
@@ -82,7 +82,7 @@ class SignInWaits:
             else:
                 break
         with suppress(RequestError):
-            await self._settle_waiting(approval)
+            await self._on_approval(approval)
 
     async def _resume_one(self, approval_id: str, by: str, _provider: str) -> Approval:
         record = await self._approvals.get(approval_id)

@@ -2,21 +2,20 @@
 
 import base64
 import binascii
+import os
 import re
+import socket
 import ssl
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric import ed25519 as _ed25519
-else:
-    _ed25519 = Later("cryptography.hazmat.primitives.asymmetric.ed25519")
+_ed25519 = Later("cryptography.hazmat.primitives.asymmetric.ed25519")
 
 # A file of credentials has two such parts: a token, and the seed of a key.
 _PART = re.compile(r"-----BEGIN ([A-Z ]+)-----\s*([A-Za-z0-9_.=-]+)\s*-+END")
@@ -30,6 +29,20 @@ class CredentialsUnusable(SidecallError):
 
 class NoBus(SidecallError):
     """The settings name no bus."""
+
+
+class FleetUnusable(SidecallError):
+    """The settings name a fleet, and what it needs is not there."""
+
+
+def explain_lack(error: ImportError) -> SidecallError:
+    """Return the error that says how the fleet's library is installed."""
+    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
+
+
+def name_process() -> str:
+    """Return by what people know this process: its machine and number."""
+    return f"{socket.gethostname()}-{os.getpid()}"
 
 
 class NamesBus(Protocol):

@@ -2,23 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from sidecall.features.fleet.access import BusAccess
+from sidecall.features.fleet.bus_client import ask_to_drain, find_all
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.later import Later
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import read_settings
 from sidecall.terminal.remote import AsJson
-
-if TYPE_CHECKING:
-    from sidecall.features.fleet import asking as _asking
-else:
-    _asking = Later("sidecall.features.fleet.asking")
 
 fleet = typer.Typer(invoke_without_command=True, no_args_is_help=False)
 _WORKER = ("worker", "queue", "tools", "slots", "running", "pool", "state")
@@ -34,7 +29,7 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
     """Print who is on the bus that SIDECALL_FLEET names: workers with their queues, and servers with their calls."""
     if context.invoked_subcommand is not None:
         return
-    found = _ask(lambda access: _asking.find_all(access))
+    found = _ask(find_all)
     if as_json:
         print_json(found)
     else:
@@ -44,19 +39,15 @@ def list_fleet(context: typer.Context, as_json: AsJson = False) -> None:
 @fleet.command()
 def drain(name: Annotated[str, typer.Argument(help="The worker's name, as `sidecall fleet` lists it.")]) -> None:
     """Have a worker take no more calls, finish those that run, and end."""
-    if not _ask(lambda access: _asking.drain(access, name)):
+    if not _ask(lambda access: ask_to_drain(access, name)):
         raise NoFleet(f"There is no worker {name!r}; `sidecall fleet` lists them.")
     typer.echo(f"{name} takes no more calls, and ends when those that run have ended")
 
 
-def _ask(make: Any) -> Any:
+def _ask(make: Callable[[BusAccess], Coroutine[Any, Any, Any]]) -> Any:
     access = BusAccess.require(read_settings())
     logging.getLogger("sidecall.fleet").setLevel(logging.CRITICAL)
-    try:
-        work: Coroutine[Any, Any, Any] = make(access)
-    except ImportError as error:
-        raise NoFleet(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})") from None
-    return asyncio.run(work)
+    return asyncio.run(make(access))
 
 
 def _print(found: dict[str, list[dict[str, Any]]]) -> None:

@@ -1,18 +1,15 @@
 """What the feature fleet adds to a server."""
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from sidecall.feature import Built, Feature, Host
-from sidecall.later import Later
+from sidecall.features.fleet.access import explain_lack
+from sidecall.features.fleet.placement import Placement
+from sidecall.later import later
 
-if TYPE_CHECKING:
-    from sidecall.features.fleet import joining as _joining
-    from sidecall.features.fleet import placement as _placement
-else:
-    _joining = Later("sidecall.features.fleet.joining")
-    _placement = Later("sidecall.features.fleet.placement")
-
+# With which the client of the bus comes.
+_join: Callable[[Host], Built] = later("sidecall.features.fleet.join:join")
 _logger = logging.getLogger("sidecall.fleet")
 
 
@@ -24,9 +21,12 @@ def _build(host: Host) -> Built:
         FleetUnusable: The extra for a fleet is not installed.
     """
     if host.server.fleet is not None:
-        return _joining.join(host)
+        try:
+            return _join(host)
+        except ImportError as error:
+            raise explain_lack(error) from None
     if host.server.placement or any(tool.options.queue is not None for tool in host.registry):
-        placed = _placement.Placement(host.server.placement).list_placed(host.registry)
+        placed = Placement(host.server.placement).list_placed(host.registry)
         if placed:
             _logger.info("SIDECALL_FLEET is not set, so these run here, though a queue is meant: %s", ", ".join(placed))
     return Built()

@@ -20,15 +20,12 @@ import struct
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.later import Later
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers import aead as _aead
-else:
-    _aead = Later("cryptography.hazmat.primitives.ciphers.aead")
+_aead = Later("cryptography.hazmat.primitives.ciphers.aead")
 
 # Of what the frames and the messages in them say. Others are told apart by it and left alone.
 VERSION = 1

@@ -17,13 +17,13 @@ from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors
 
-__all__ = ["Tools", "WorkerPlan", "logger", "make_loop", "serve"]
+__all__ = ["WorkerPlan", "WorkerTools", "logger", "make_loop", "serve"]
 
 logger = logging.getLogger("sidecall.fleet")
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class WorkerTools:
     """The tools of a worker, and with what they run."""
 
     tools: Mapping[str, CompiledTool]
@@ -39,7 +39,12 @@ class Tools:
 
 
 async def serve(
-    bus: BusAccess, plan: WorkerPlan, tools: Tools, listening: socket.socket, stop: asyncio.Event, drain_timeout: float
+    bus: BusAccess,
+    plan: WorkerPlan,
+    tools: WorkerTools,
+    listening: socket.socket,
+    stop: asyncio.Event,
+    drain_timeout: float,
 ) -> None:
     """Take calls until `stop`, or until a person asks this worker to leave; then finish those that run.
 
@@ -68,7 +73,7 @@ async def serve(
         logging.getLogger().removeHandler(handler)
 
 
-async def _open(bus: BusAccess, plan: WorkerPlan, loop: asyncio.AbstractEventLoop, tools: Tools) -> Worker:
+async def _open(bus: BusAccess, plan: WorkerPlan, loop: asyncio.AbstractEventLoop, tools: WorkerTools) -> Worker:
     worker = Worker(bus, plan, loop, tools.begin, tools.begun)
     worker.open()
     return worker

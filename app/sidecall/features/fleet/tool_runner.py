@@ -13,7 +13,7 @@ from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.processes.failures import write_failure
 from sidecall.features.processes.inside.tool_process import open_call, write_record
 from sidecall.features.processes.output import ResultBounds, write_output
-from sidecall.features.sandbox.late import find_sandbox
+from sidecall.features.sandbox.feature import find_sandbox
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.kernel.core.invocation import Invocation

@@ -19,9 +19,18 @@ from sidecall.features.history.conversations import (
     CountedConversation,
 )
 from sidecall.features.history.listing import BlockReader
-from sidecall.features.history.memory_store import Blocks, BlockSearch, find_in, find_sums, read_in
+from sidecall.features.history.memory_store import (
+    Blocks,
+    BlockSearch,
+    HistoryBounds,
+    MemoryBlocks,
+    find_in,
+    find_sums,
+    read_in,
+)
 from sidecall.features.history.packing import Packer
 from sidecall.features.history.pending_calls import PendingCalls
+from sidecall.features.history.redactor import CallRedactor
 from sidecall.features.history.rollups import (
     HOUR,
     CallSummary,
@@ -32,6 +41,7 @@ from sidecall.features.history.rollups import (
     find_without_kind,
     summarize,
 )
+from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
@@ -252,6 +262,22 @@ class History:
             except Exception:
                 logger.exception("the history could not be looked through for what is too old")
             await asyncio.sleep(_REST if more else _LOOK)
+
+
+def open_history(
+    database: Database | None, bounds: tuple[float, int, int], redactor: CallRedactor | None, buffer_bytes: int
+) -> History:
+    """Make the history of a server, which is opened when that starts.
+
+    Args:
+        database: Where it is kept; in memory when None.
+        bounds: Seconds for which calls are kept, and the maximum number of them and of their bytes.
+        redactor: Writes what calls were given and have answered; None leaves that out.
+        buffer_bytes: Most bytes that wait to be written.
+    """
+    kept = HistoryBounds(*bounds)
+    blocks = MemoryBlocks(kept) if database is None else SqlBlocks(database, kept)
+    return History(PendingCalls(buffer_bytes, redactor), Packer(), blocks, kept.ttl)
 
 
 _by_last_id = attrgetter("last_id")

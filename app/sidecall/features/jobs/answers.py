@@ -1,12 +1,14 @@
 """Answer durable calls: those with a key, and those whose client does not wait for the end."""
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import Any
 
+from fastapi import FastAPI, Request, Response
 from pydantic_core import to_json
 
 from sidecall.authoring.inputs import new_call_id
 from sidecall.features.calls.all_calls import find_sent
-from sidecall.features.jobs.errors import NotRepeatable
+from sidecall.features.jobs.errors import NotRepeatable, UnknownCall
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
 from sidecall.features.jobs.records import CallCompletion
 from sidecall.features.jobs.state_machine import may_repeat
@@ -23,17 +25,13 @@ from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.fast_path import Reply
 from sidecall.kernel.http.preferences import Preferences
+from sidecall.kernel.http.problems import answer, answer_http
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall
 from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.rest.items import writing as _writing
-else:
-    _writing = Later("sidecall.kernel.rest.items.writing")
 
 # Seconds after which a client should ask first.
 _ASK_AFTER = "1"
@@ -235,7 +233,7 @@ def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) 
     headers |= _add_cache_status(message, headers)
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
-    return Reply(to_json(write_answer(message, form)), 200, {**headers, **_writing.name_failure(message, form)})
+    return Reply(to_json(write_answer(message, form)), 200, {**headers, **name_failure(message, form)})
 
 
 def _add_cache_status(message: ToolMessage, headers: dict[str, str]) -> dict[str, str]:
@@ -249,7 +247,7 @@ async def write_entry(
 ) -> Reply:
     """Write the answer of an ended call, or the entry of another one, with the present tags of its tool."""
     if entry.message is not None:
-        told = _add_cache_status(entry.message, headers) | _writing.name_failure(entry.message, form)
+        told = _add_cache_status(entry.message, headers) | name_failure(entry.message, form)
         return Reply(to_json(write_answer(entry.message, form)), 200, {**headers, **told})
     if entry.status == "awaiting_approval" and entry.approval_id is not None:
         approval = (await parts.approvals.get(entry.approval_id)).approval
@@ -280,3 +278,17 @@ def is_remembered(tool: CompiledTool) -> bool:
 def goes_on_alone(sent: ReceivedCall) -> bool:
     """Return whether a call asks to run without a waiting client."""
     return sent.is_async or sent.callback_url is not None
+
+
+# Valid ids have routes of their own.
+_PATH = re.compile(r"/tool_calls/[^/]+(?:/(?:events|cancel|replay))?", re.DOTALL)
+
+
+def answer_unknown_calls(app: FastAPI) -> None:
+    """Answer requests about calls so that no route was found for."""
+    app.add_exception_handler(404, _answer_unrouted)
+
+
+async def _answer_unrouted(request: Request, error: Exception) -> Response:
+    is_of_call = _PATH.fullmatch(request.scope["path"]) is not None
+    return await (answer(request, UnknownCall()) if is_of_call else answer_http(request, error))

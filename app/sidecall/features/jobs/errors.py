@@ -1,18 +1,7 @@
 """Errors of durable calls."""
 
-import re
-from typing import TYPE_CHECKING
-
 from sidecall.kernel.core.errors import ErrorKind, RequestError, ToolFailure
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.later import Later
-
-if TYPE_CHECKING:  # Commands run tools without HTTP.
-    from fastapi import FastAPI, Request, Response
-
-    from sidecall.kernel.http import problems as _problems
-else:
-    _problems = Later("sidecall.kernel.http.problems")
 
 
 class UnknownCall(RequestError):
@@ -86,17 +75,3 @@ class CallExpired(ToolFailure):
     """Error: nobody decided about this call in time; it may have had effects if it had begun."""
 
     kind = "expired"
-
-
-# Valid ids have routes of their own.
-_PATH = re.compile(r"/tool_calls/[^/]+(?:/(?:events|cancel|replay))?", re.DOTALL)
-
-
-def install(app: "FastAPI") -> None:
-    """Answer requests so that no route was found for."""
-    app.add_exception_handler(404, _answer)
-
-
-async def _answer(request: "Request", error: Exception) -> "Response":
-    is_of_call = _PATH.fullmatch(request.scope["path"]) is not None
-    return await (_problems.answer(request, UnknownCall()) if is_of_call else _problems.answer_http(request, error))

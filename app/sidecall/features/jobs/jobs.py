@@ -13,7 +13,7 @@ from sidecall.features.credentials.resume import SignInWaits
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
-from sidecall.features.jobs.notice_handler import NoticeHandler, ProgressReader, Sights, watch_call
+from sidecall.features.jobs.notification_handler import NotificationHandler, ProgressReader, Sights, watch_call
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.recovery import JobLoad, JobReconciler
@@ -77,22 +77,22 @@ class Jobs:
         self.limits = limits or JobLimits()
         self._show = show
         self._find = find
-        self._waiters = CompletionWaiters(ledger.notices if ledger.is_shared else None)
+        self._waiters = CompletionWaiters(ledger.notifications if ledger.is_shared else None)
         self._listening = 0
         self._pipeline = pipeline
         self._held = SuspendedCalls(ledger, find, self._waiters, show)
         writer = CompletionWriter(ledger.calls, self._waiters, self._held)
-        progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notices)
+        progress = None if ledger.progress is None else ProgressWriter(ledger.progress, ledger.notifications)
         event_logs = EventLogs(is_shared=ledger.is_shared, progress=progress)
         self._runner = Runner(ledger.calls, pipeline, find, writer, self.limits.running, event_logs)
         self._progress = ProgressReader(ledger.progress, event_logs, self._runner.__contains__)
-        self.waits = SignInWaits(pipeline, ledger.approvals, self.settle_waiting)
+        self.waits = SignInWaits(pipeline, ledger.approvals, self.end_awaiting)
         auditor = Auditor(ledger.audit)
-        self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.settle_waiting, self._held.remembers, auditor)
+        self._orphans = OrphanRecovery(pipeline, ledger.approvals, self.end_awaiting, self._held.remembers, auditor)
         self._retention = Retention(ledger.calls.kept)
         self._reconciler = JobReconciler(ledger, self._runner, self._held, find, self._waiters, self.limits)
-        ledger.notices.attach(
-            NoticeHandler(ledger.heartbeat, self._runner, self._reconciler, self._waiters, self._progress)
+        ledger.notifications.attach(
+            NotificationHandler(ledger.heartbeat, self._runner, self._reconciler, self._waiters, self._progress)
         )
         self.load = JobLoad(self._runner, self._reconciler, self.limits)
 
@@ -278,7 +278,7 @@ class Jobs:
         known = None if key is None else await self._calls.find(key)
         return known if known is None or known.status != "awaiting_approval" else await self._held.settle(known)
 
-    async def settle_waiting(self, approval: Approval) -> None:
+    async def end_awaiting(self, approval: Approval) -> None:
         """End the call that waited for this approval; if the store is unavailable, later."""
         try:
             held = await self._calls.find_suspended(approval.id)
@@ -310,7 +310,7 @@ class Jobs:
     async def _cancel_elsewhere(self, entry: CallEntry, by: str) -> bool:
         """End a queued call, or ask the server that runs it to cancel; False where it is neither."""
         if entry.status == "running" and await self._ledger.queue.ask_to_cancel(entry.id):
-            self._ledger.notices.tell("cancel", entry.id)
+            self._ledger.notifications.tell("cancel", entry.id)
             self._runner.cancel(entry.id, by)  # It may have been about to begin here.
             return True
         record = await self._calls.get_record(entry.id)
@@ -318,7 +318,7 @@ class Jobs:
         end = await end_unwanted(entry, record.tool_call, self._approvals, self._find)
         if not await self._ledger.queue.cancel(entry.id, end):
             return False
-        self._ledger.notices.tell("cancel", entry.id)
+        self._ledger.notifications.tell("cancel", entry.id)
         if not self._runner.cancel(entry.id, by):
             self._reconciler.note_cancel()
             self._reconciler.drop(entry.id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sidecall.features.jobs.progress import ProgressBatch, ProgressLog, Said
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.storage.notices import Notices
+from sidecall.storage.notifications import Notifications
 
 # Bounds of one call: pending and stored events.
 _MOST = 1024
@@ -75,9 +75,9 @@ class _Pending:
 class ProgressWriter:
     """Store progress events of this server in portions, and notify other servers."""
 
-    def __init__(self, log: ProgressLog, notices: Notices) -> None:
+    def __init__(self, log: ProgressLog, notifications: Notifications) -> None:
         self._log = log
-        self._notices = notices
+        self._notifications = notifications
         self._calls: dict[str, _Pending] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -120,7 +120,7 @@ class ProgressWriter:
             except StoreUnavailable:
                 pending.put_back(part)
                 return False
-            self._notices.tell("progress", call_id)
+            self._notifications.tell("progress", call_id)
             return True
 
 

@@ -79,7 +79,7 @@ logger = logging.getLogger("sidecall")
 
 # Seconds between two looks.
 _PAUSE = 1.0
-# Seconds between checks of calls that wait for a person and of the queue length, in case a notice was missed.
+# Seconds between checks of calls that wait for a person and of the queue length, in case a notification was missed.
 _SLOW_LOOK = 30.0
 
 
@@ -159,7 +159,7 @@ class JobReconciler:
             StoreUnavailable: The write failed, or is in doubt.
         """
         if not self._ledger.is_shared:
-            self._own.add(call.id)  # It may start before its notice arrives.
+            self._own.add(call.id)  # It may start before its notification arrives.
         accepted = None
         try:
             accepted = await self._calls.accept(call, acceptance)
@@ -184,7 +184,7 @@ class JobReconciler:
         else:
             self._queue.note(call.id, call.caller.tenant, call.caller.subject)
         self._count_one()
-        self._ledger.notices.tell("queued")
+        self._ledger.notifications.tell("queued")
 
     def note_queued(self) -> None:
         """Note another server's queued calls; where each server keeps its own, they are not claimed at once."""

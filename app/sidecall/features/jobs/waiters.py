@@ -6,16 +6,16 @@ from contextlib import contextmanager
 
 from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.storage.notices import Notices
+from sidecall.storage.notifications import Notifications
 
 News = asyncio.Future[CallEntry | None]
 
 
 class CompletionWaiters:
-    """Deliver the completion of a call to its waiters here, and a notice of it to other servers."""
+    """Deliver the completion of a call to its waiters here, and a notification of it to other servers."""
 
-    def __init__(self, notices: Notices | None = None) -> None:
-        self._notices = notices
+    def __init__(self, notifications: Notifications | None = None) -> None:
+        self._notifications = notifications
         self._waiting: dict[str, list[News]] = {}
 
     @contextmanager
@@ -52,8 +52,8 @@ class CompletionWaiters:
 
     def notify_others(self, call_id: str) -> None:
         """Notify other servers that this call has changed."""
-        if self._notices is not None:
-            self._notices.tell("changed", call_id)
+        if self._notifications is not None:
+            self._notifications.tell("changed", call_id)
 
     def wake_all(self) -> None:
         """Have all who wait look for themselves."""

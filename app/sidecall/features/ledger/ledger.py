@@ -18,7 +18,7 @@ from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import Heartbeat
-from sidecall.storage.notices import NoNotices, Notices
+from sidecall.storage.notifications import NoNotifications, Notifications
 
 StoreKind = Literal["memory", "sqlite", "postgres"]
 
@@ -29,7 +29,7 @@ class Ledger:
 
     It is opened before the first use of a part, and closed after the last. `owner` names this process in it. `rates`
     counts calls for all servers that share it, and `progress` stores tools' progress for them, where several may run.
-    `notices` tells the other servers that something is new. `is_lasting` is false where it ends with this process.
+    `notifications` tells the other servers that something is new. `is_lasting` is false where it ends with the process.
     """
 
     approvals: Approvals
@@ -43,7 +43,7 @@ class Ledger:
     rates: SharedCount | None = None
     audit: AuditTrail = field(default_factory=MemoryAudit)
     secrets: SealedSecrets = field(default_factory=MemorySecrets)
-    notices: Notices = field(default_factory=NoNotices)
+    notifications: Notifications = field(default_factory=NoNotifications)
     progress: ProgressLog | None = None
     is_lasting: bool = True
     callbacks: CallbackQueue = field(init=False)
@@ -75,11 +75,11 @@ class Ledger:
             StoreUnfit: It cannot be used by this program.
         """
         await self.database.open()
-        await self.notices.open()
+        await self.notifications.open()
 
     async def close(self) -> None:
         """Finish pending work, within a bounded time."""
-        await self.notices.close()
+        await self.notifications.close()
         await self.database.close()
 
 

@@ -32,7 +32,7 @@ _SQLITE = "sqlite:///"
 _SQLITE_MEMORY = ":memory:"
 # Loaded when it is wanted, since its driver is an extra.
 _POSTGRES = "sidecall.storage.postgres.database"
-_NOTICES = "sidecall.storage.postgres.notices"
+_NOTIFICATIONS = "sidecall.storage.postgres.notifications"
 _DRIVER = "asyncpg"
 _SIGN = "://"
 _FORMS = (
@@ -196,14 +196,14 @@ def _make_sqlite(wanted: _Wanted) -> Ledger:
     purpose = _fit(_purposes.LEDGER, wanted.writers, is_server=wanted.is_server)
     database = SqliteDatabase(sqlite_path(wanted.url), purpose=replace(purpose, others=wanted.others))
     made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
-    made.notices = database.notices
+    made.notifications = database.notifications
     return made
 
 
 def _make_postgres(wanted: _Wanted) -> Ledger:
     database = _load_postgres(_POSTGRES).PostgresDatabase(wanted.url, concern=replace(LEDGER, others=wanted.others))
     made = DatabaseLedger(database, wanted.bounds, wanted.make_answer)
-    made.notices = _load_postgres(_NOTICES).PostgresNotices(wanted.url, made.owner)
+    made.notifications = _load_postgres(_NOTIFICATIONS).PostgresNotifications(wanted.url, made.owner)
     return made
 
 

@@ -98,7 +98,7 @@ class DatabaseLedger(Ledger):
         except BaseException:
             await self.database.close()
             raise
-        await self.notices.open()
+        await self.notifications.open()
         self._rounds = [asyncio.create_task(self._go_round(self._tidy, _ROUND))]
         if self.is_shared:
             self._rounds.append(asyncio.create_task(self._go_round(self._keep_company, self.heartbeat.pause)))
@@ -121,7 +121,7 @@ class DatabaseLedger(Ledger):
             stack.push_async_callback(self.database.close)
             stack.push_async_callback(self._leave)
             stack.push_async_callback(self._decisions.close)
-            stack.push_async_callback(self.notices.close)
+            stack.push_async_callback(self.notifications.close)
             stack.push_async_callback(self._late.close)
             for task in self._rounds:
                 task.cancel()

@@ -16,7 +16,7 @@ from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolNotCo
 from sidecall.kernel.core.injection import Supply
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.variables import VariableMissing, expand_variables
-from sidecall.outgoing.host_names import names_host
+from sidecall.outgoing.addresses import names_host
 
 # The placeholder of a caller's value.
 OF_CALLER = re.compile(r"\$\{(secret|header):([^}]+)\}")

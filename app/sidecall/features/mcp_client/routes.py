@@ -6,8 +6,10 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
+from sidecall.features.mcp_client.no_upstream import NoUpstream
 from sidecall.features.mcp_client.pins import InvalidPins, Pins, ToolsNotWaiting
-from sidecall.features.server_parts import Parts, PartsDep
+from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.collect import read_mcp_servers
 from sidecall.features.status.models import McpServerStatus
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
@@ -85,8 +87,11 @@ async def list_mcp_servers(parts: PartsDep) -> Response:
 
     The connections are those of the worker that answers.
     """
-    pins = await _read_pins(parts)
-    found = [_show(status, pins) for status in read_mcp_servers(parts.operation.upstream)]
+    upstream = parts.operation.upstream
+    if isinstance(upstream, NoUpstream):
+        return Reply(b"[]").to_response()
+    pins = await _read_pins(upstream)
+    found = [_show(status, pins) for status in read_mcp_servers(upstream)]
     return Reply(to_json(found)).to_response()
 
 
@@ -112,26 +117,27 @@ async def list_mcp_servers(parts: PartsDep) -> Response:
 async def accept_mcp_tools(request: Request, parts: PartsDep, caller: CallerDep, name: ServerName) -> Response:
     """Accept what tools of a server say now, as `sidecall mcp-servers accept` does. The audit says who did."""
     parts.auditor.require(caller, OPERATE)  # A name may have slashes in it, and permissions look at paths part by part.
-    if name not in {server.name for server in parts.operation.upstream.servers}:
+    upstream = parts.operation.upstream
+    if isinstance(upstream, NoUpstream) or name not in {server.name for server in upstream.servers}:
         raise UnknownMcpServer
     body = await read_body(request, parts.bounds)
     wanted = _read(parse_body(body) if body.strip() else {})
     tools = dict.fromkeys(wanted.tools) if isinstance(wanted.tools, list) else wanted.tools
     try:
-        taken = await parts.operation.upstream.accept(name, tools, schema_only=wanted.schema_only)
+        taken = await upstream.accept(name, tools, schema_only=wanted.schema_only)
     except ToolsNotWaiting as error:
         raise NothingWaits(_explain(name, error)) from None
     except InvalidPins as error:
         raise PartUnavailable(error.message) from error
     details = {"tools": taken, **({"schema_only": True} if wanted.schema_only else {})}
     await parts.auditor.record("tools_accepted", caller, name, details)
-    left = (await _read_pins(parts)).waiting.get(name, {})
+    left = (await _read_pins(upstream)).waiting.get(name, {})
     return Reply(to_json(AcceptedTools(name=name, accepted=taken, waiting=sorted(left)))).to_response()
 
 
-async def _read_pins(parts: Parts) -> Pins:
+async def _read_pins(upstream: Upstream) -> Pins:
     try:
-        return await parts.operation.upstream.read_pins()
+        return await upstream.read_pins()
     except InvalidPins as error:
         raise PartUnavailable(error.message) from error
 

@@ -12,26 +12,17 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sidecall.features.mcp_client.link import LinkBounds, LinkChanges
+from sidecall.features.mcp_client.connection_supervisor import UpstreamServer
+from sidecall.features.mcp_client.link import LinkBounds, LinkChanges, ListedTool
+from sidecall.features.mcp_client.mcp_json import InvalidMcpServers, UpstreamEntry, read_entries
 from sidecall.features.mcp_client.pins import InvalidPins, PinFile, Pins, ToolsNotWaiting
+from sidecall.features.mcp_client.tools import make_remote_tool
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.mcp_client import connection_supervisor as _tending
-    from sidecall.features.mcp_client import link as _listed
-    from sidecall.features.mcp_client import mcp_json as _entries
-    from sidecall.features.mcp_client import tools as _tools
-else:
-    _entries = Later("sidecall.features.mcp_client.mcp_json")
-    _tending = Later("sidecall.features.mcp_client.connection_supervisor")
-    _tools = Later("sidecall.features.mcp_client.tools")
-
 
 logger = logging.getLogger("sidecall")
 
@@ -66,9 +57,9 @@ class UpstreamSettings:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    server: "_tending.UpstreamServer"
+    server: UpstreamServer
     name: str
-    listed: "_listed.ListedTool"
+    listed: ListedTool
     tool: CompiledTool | None
 
 
@@ -77,7 +68,7 @@ class Upstream:
 
     def __init__(
         self,
-        entries: "Mapping[str, _entries.UpstreamEntry]",
+        entries: Mapping[str, UpstreamEntry],
         registry: Registry,
         settings: UpstreamSettings | None = None,
     ) -> None:
@@ -91,7 +82,7 @@ class Upstream:
         self._pins = None if self._settings.pins is None else PinFile(self._settings.pins)
         self._stamp: object = None
         self._work: list[asyncio.Task[None]] = []
-        self._tending: dict[_tending.UpstreamServer, asyncio.Task[None]] = {}
+        self._tending: dict[UpstreamServer, asyncio.Task[None]] = {}
         # Servers that are left, each until its running calls have ended.
         self._leaving: set[asyncio.Task[None]] = set()
         self._on_tools: Callable[[], object] = lambda: None
@@ -104,9 +95,9 @@ class Upstream:
         self._is_open = False
         self.servers = [self._make_server(name, entry) for name, entry in entries.items()]
 
-    def _make_server(self, name: str, entry: "_entries.UpstreamEntry") -> "_tending.UpstreamServer":
+    def _make_server(self, name: str, entry: UpstreamEntry) -> UpstreamServer:
         timeout = self._settings.connect_timeout
-        return _tending.UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
+        return UpstreamServer(name, entry, partial(self._open_link, name, entry), self.rejoin, timeout)
 
     def rejoin(self, _: object = None) -> None:
         """Schedule a new computation of the offered tools: a server's have changed, or our own."""
@@ -122,7 +113,7 @@ class Upstream:
     def _begin(self) -> None:
         self._work = [asyncio.create_task(self._run()), asyncio.create_task(self._join_again_and_again())]
 
-    def change(self, entries: "Mapping[str, _entries.UpstreamEntry]") -> None:
+    def change(self, entries: Mapping[str, UpstreamEntry]) -> None:
         """Take other servers, on the event loop; one whose entry is as before keeps its connection.
 
         The tools of one that is left are offered no more, and its connection ends after the last running call.
@@ -139,7 +130,7 @@ class Upstream:
             self._tend()
         self.rejoin()
 
-    def _leave(self, server: "_tending.UpstreamServer") -> None:
+    def _leave(self, server: UpstreamServer) -> None:
         for known in (self.waiting, self._words, self.offered):
             known.pop(server.name, None)
         self._made = {key: made for key, made in self._made.items() if key[0] != server.name}
@@ -152,7 +143,7 @@ class Upstream:
         leaving.add_done_callback(self._leaving.discard)
 
     @staticmethod
-    async def _end_when_idle(server: "_tending.UpstreamServer", task: asyncio.Task[None]) -> None:
+    async def _end_when_idle(server: UpstreamServer, task: asyncio.Task[None]) -> None:
         try:
             await server.wait_until_idle()
             server.end()
@@ -162,6 +153,15 @@ class Upstream:
             server.end()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    @staticmethod
+    def read_entries(setting: str) -> "dict[str, UpstreamEntry]":
+        """Read what names servers, for `change`.
+
+        Raises:
+            InvalidMcpServers: It does not.
+        """
+        return read_servers(setting)
 
     async def read_pins(self) -> Pins:
         """Read what was accepted, and what waits; nothing where tools are not pinned.
@@ -232,7 +232,7 @@ class Upstream:
             if server not in self._tending:
                 self._tending[server] = asyncio.create_task(server.run())
 
-    def _open_link(self, name: str, entry: "_entries.UpstreamEntry", news: LinkChanges, is_legacy: bool) -> Any:
+    def _open_link(self, name: str, entry: UpstreamEntry, news: LinkChanges, is_legacy: bool) -> Any:
         bounds = self._settings.bounds or LinkBounds()
         return self._sdk.open_link(name, entry, bounds, news, self._warden, is_legacy=is_legacy)
 
@@ -274,7 +274,7 @@ class Upstream:
         for name in self.offered.keys() - {server.name for server in self.servers}:
             del self.offered[name]  # It was left meanwhile.
 
-    async def _compare(self, server: "_tending.UpstreamServer", tools: "tuple[_listed.ListedTool, ...]") -> None:
+    async def _compare(self, server: UpstreamServer, tools: tuple[ListedTool, ...]) -> None:
         """Find out which tools have to wait for an operator."""
         if self._pins is None:
             return
@@ -299,8 +299,8 @@ class Upstream:
 
     async def _make(
         self,
-        server: "_tending.UpstreamServer",
-        tools: "tuple[_listed.ListedTool, ...]",
+        server: UpstreamServer,
+        tools: tuple[ListedTool, ...],
         names: Mapping[tuple[str, str], str],
     ) -> list[CompiledTool]:
         """Make tools, reusing those that have not changed."""
@@ -320,37 +320,47 @@ class Upstream:
         return found
 
 
-def _make(server: "_tending.UpstreamServer", listed: "_listed.ListedTool", name: str) -> _Made:
+def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:
     tool = None
     try:
-        tool = _tools.make_remote_tool(server.name, server.entry, listed, name, server.call)
+        tool = make_remote_tool(server.name, server.entry, listed, name, server.call)
     except DefinitionError as error:
         logger.warning("a tool of MCP server %s is not offered: %s", server.name, error.message)
     return _Made(server, name, listed, tool)
 
 
-def open_upstream(setting: str | None, registry: Registry, settings: UpstreamSettings) -> Upstream:
+def open_upstream(
+    setting: str, registry: Registry, bounds: tuple[int, int], connect_timeout: float, pins: Path | None
+) -> Upstream:
     """Read the configured servers; connections are made when the server runs.
+
+    Args:
+        setting: The file that names them, or its text.
+        registry: Where their tools are offered.
+        bounds: Most bytes of a message, and most tools of a server.
+        connect_timeout: Seconds in which a server has to start.
+        pins: The file of what was accepted; without one tools may change.
 
     Raises:
         InvalidMcpServers: The setting is invalid, or the extra is not installed.
         InvalidPins: The file of pins cannot be read.
     """
-    entries = {} if setting is None else read_servers(setting)
-    if entries and settings.pins is not None:
-        PinFile(settings.pins).read()
-    return Upstream(entries, registry, settings)
+    entries = read_servers(setting)
+    if entries and pins is not None:
+        PinFile(pins).read()
+    wanted = UpstreamSettings(bounds=LinkBounds(*bounds), connect_timeout=connect_timeout, pins=pins)
+    return Upstream(entries, registry, wanted)
 
 
-def read_servers(setting: str) -> "dict[str, _entries.UpstreamEntry]":
+def read_servers(setting: str) -> dict[str, UpstreamEntry]:
     """Read the configured servers, by name.
 
     Raises:
         InvalidMcpServers: The setting is invalid, or the extra is not installed.
     """
-    entries = _entries.read_entries(setting, os.environ)
+    entries = read_entries(setting, os.environ)
     if entries and find_spec(_PACKAGE) is None:
-        raise _entries.InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
+        raise InvalidMcpServers("SIDECALL_MCP_SERVERS needs an extra: pip install 'sidecall[mcp]'")
     return entries
 
 

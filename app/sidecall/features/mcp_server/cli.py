@@ -18,13 +18,13 @@ from sidecall.features.mcp_server.stdio import PipeServer
 from sidecall.features.telemetry.calls import make_log_config
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
-from sidecall.later import Provided
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import (
     AllowEmpty,
     Toolkits,
     Tools,
     load_registry,
+    make_server,
     read_settings,
     refuse_empty,
     write_count,
@@ -37,9 +37,6 @@ mcp_servers = typer.Typer(
 _InFile = Annotated[
     Path | None, typer.Option("--file", metavar="PATH", help="The file of pins. [default: SIDECALL_MCP_PINS_FILE]")
 ]
-
-# What makes the application stands above features.
-_server = Provided("server")
 
 # Seconds to wait for upstream MCP servers before clients are answered.
 _WAIT = 10.0
@@ -73,7 +70,7 @@ def _claim_output() -> BinaryIO:
 
 
 async def _serve(settings: Any, registry: Registry, sink: BinaryIO) -> None:
-    app = _server.create_app(settings, registry)
+    app = make_server(settings, registry)
     async with app.router.lifespan_context(app):
         # Many clients list the tools once, so those of other servers should be there.
         await app.state.upstream.wait_until_tried(_WAIT)

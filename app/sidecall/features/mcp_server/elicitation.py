@@ -89,7 +89,7 @@ async def _decide(parts: McpParts, request: CallRequest, record: ApprovalRecord,
     except InvalidDecision as error:
         raise RpcError(INVALID_PARAMS, error.message, dict(error.members) or None) from None
     if parts.jobs is not None:
-        await parts.jobs.settle_waiting(approval)
+        await parts.jobs.end_awaiting(approval)
     if approval.message is None:  # Its tool asks again.
         raise ApprovalRequired.of(approval)
     return approval.message

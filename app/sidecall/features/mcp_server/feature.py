@@ -1,6 +1,40 @@
 """What the feature mcp_server adds to a server."""
 
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from sidecall.feature import Feature
+from sidecall.later import later
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from sidecall.features.mcp_server.endpoint import McpEndpoint
+    from sidecall.features.mcp_server.parts import McpParts
+
+_open_endpoint: "Callable[[McpParts], McpEndpoint]" = later("sidecall.features.mcp_server.endpoint:McpEndpoint")
+
+
+class LateMcpEndpoint:
+    """Answer every request of one path; what answers them is loaded with the first: most servers get none."""
+
+    def __init__(self, make_parts: "Callable[[], McpParts]") -> None:
+        self._make_parts = make_parts
+
+    @cached_property
+    def parts(self) -> "McpParts":
+        """The parts that the methods use."""
+        return self._make_parts()
+
+    @cached_property
+    def _serve(self) -> "McpEndpoint":
+        return _open_endpoint(self.parts)
+
+    def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> Awaitable[None]:
+        """Serve one request."""
+        return self._serve(scope, receive, send)
+
 
 FEATURE = Feature(
     name="mcp_server",

@@ -2,18 +2,13 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sidecall.feature import Built, Feature, Host
 from sidecall.kernel.core.native_items import APPROVAL
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.compiler import compile as _compile
-else:
-    _compile = Later("sidecall.compiler.compile")
+from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
 
 
 @cache
@@ -31,8 +26,8 @@ def make_provider_approval() -> CompiledTool:
         del arguments
         return f"{name} of {server_label} may be called."
 
-    texts = _compile.DescriptionTexts(docstring=approve.__doc__)
-    made = _compile.compile_tool(approve, ToolOptions(requires_approval=True), name=APPROVAL, texts=texts)
+    texts = DescriptionTexts(docstring=approve.__doc__)
+    made = compile_tool(approve, ToolOptions(requires_approval=True), name=APPROVAL, texts=texts)
     return replace(made, is_own=True)
 
 

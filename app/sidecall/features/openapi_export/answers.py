@@ -24,8 +24,8 @@ from sidecall.kernel.pipeline.pipeline import Answering
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
 from sidecall.kernel.rest.answers import answer_instead, content_url, write_json
+from sidecall.kernel.rest.dialect_writers import write_openai
 from sidecall.kernel.rest.served_examples import make_arguments
-from sidecall.kernel.rest.writing import write_openai
 
 # The status and title of each kind of failure, for programs that know HTTP only.
 _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {

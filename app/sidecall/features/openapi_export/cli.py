@@ -8,11 +8,7 @@ import typer
 
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.examples import BATCH, CALLS
-from sidecall.later import Provided
-from sidecall.terminal.options import read_settings
-
-# What makes the application stands above features.
-_server = Provided("server")
+from sidecall.terminal.options import make_server, read_settings
 
 
 def openapi(
@@ -21,7 +17,7 @@ def openapi(
     ] = None,
 ) -> None:
     """Print the OpenAPI document of the server with all routes, which does not depend on its tools."""
-    document = _write_text(_server.create_app(read_settings(toolkits=["file_search"]), Registry()).openapi())
+    document = _write_text(make_server(read_settings(toolkits=["file_search"]), Registry()).openapi())
     if output is None:
         typer.echo(document, nl=False)
         return

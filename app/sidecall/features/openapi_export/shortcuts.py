@@ -1,13 +1,13 @@
 """Read a call by its plain arguments, and answer it in front of the framework."""
 
 from collections.abc import Awaitable, Coroutine, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 from starlette.types import Receive, Scope
 from uuid_utils import uuid4
 
+from sidecall.features.openapi_export.answers import begin_operation
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
@@ -19,24 +19,16 @@ from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
+from sidecall.kernel.rest.served_examples import make_arguments
 from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.openapi_export import answers as _answers
-    from sidecall.kernel.rest import served_examples as _served
-else:
-    _answers = Later("sidecall.features.openapi_export.answers")
-    _served = Later("sidecall.kernel.rest.served_examples")
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     """Make the shortcut of calls that wait for their end, and have their context in no header."""
-    find_begin = cache(lambda: _answers.begin_operation)
 
     def answer(scope: Scope, _receive: Receive, context: RequestContext, body: bytes) -> Reply | Awaitable[Reply]:
         request = make_request(parts, scope["path_params"]["name"], body, context)
-        begun: Reply | Coroutine[Any, Any, Reply] = find_begin()(parts, scope, request)
+        begun: Reply | Coroutine[Any, Any, Reply] = begin_operation(parts, scope, request)
         if isinstance(begun, Reply):
             return begun
         came: Reply | Awaitable[Reply]
@@ -71,4 +63,4 @@ def _refuse(parts: Parts, name: str, args: Any, about: RequestContext) -> NotATo
     text = f"The body holds the arguments of the tool, as a JSON object, not as {name_json_type(args)}."
     tool = parts.registry.get(name)
     is_known = tool is not None and tool.options.is_for_all and is_permitted(tool, about.caller)
-    return NotAToolCall(text, example=_served.make_arguments(tool) if tool is not None and is_known else {})
+    return NotAToolCall(text, example=make_arguments(tool) if tool is not None and is_known else {})

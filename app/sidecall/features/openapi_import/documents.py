@@ -2,36 +2,28 @@
 
 import asyncio
 import logging
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from sidecall.features.openapi_import.reading import parse_document, read_document
+from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
+from sidecall.features.openapi_import.toolkit import FAILURES, ToolDefaults, fetch_document, make_toolkit
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
+from sidecall.outgoing.bodies import AnswerBounds
 
-if TYPE_CHECKING:
-    from sidecall.features.openapi_import import services as _services
-    from sidecall.outgoing import bodies as _bodies
-else:
-    _services = Later("sidecall.features.openapi_import.services")
-
-# Loaded late, since most servers have no documents: what makes tools, and what fetches documents.
-_making, _fetching = (
-    Later("sidecall.features.openapi_import.toolkit"),
-    Later("sidecall.features.openapi_import.fetching"),
-)
 _ENTRY = re.compile(r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9_-]{0,30})=)?(?P<place>.+)", re.DOTALL)
 # User and password of an address, anywhere in a text.
 _USER = re.compile(r"(?<=://)[^\s/?#'\"]*@")
@@ -51,7 +43,7 @@ class NamedDocument:
     """A document as configured: the prefix of its tools' names, and its options."""
 
     name: str | None
-    entry: "_services.ServiceEntry"
+    entry: ServiceEntry
 
     @classmethod
     def parse(cls, text: str) -> "NamedDocument":
@@ -63,11 +55,11 @@ class NamedDocument:
         found = _ENTRY.fullmatch(text)
         assert found is not None
         try:
-            return cls(found["name"], _services.ServiceEntry(document=found["place"]))
+            return cls(found["name"], ServiceEntry(document=found["place"]))
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_url=False)[0]["msg"].removeprefix("Value error, ")
             shown = _PERHAPS_USER.sub(r"\1…", text)[:200]
-            raise _services.InvalidServices(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
+            raise InvalidServices(f"SIDECALL_OPENAPI has {shown!r}: {wrong}.") from None
 
     @property
     def place(self) -> str:
@@ -105,7 +97,7 @@ class NamedDocument:
         """
         entry = self.entry
         asks = entry.requires_approval
-        choices = _making.ToolDefaults(
+        choices = ToolDefaults(
             where,
             self.name if entry.prefix else None,
             _APPROVALS[approval] if asks is None else asks,
@@ -116,7 +108,7 @@ class NamedDocument:
             entry.private,
             entry.options,
         )
-        return [tool.compiled for tool in _making.make_toolkit(read, choices, entry.filter).get_tools()]
+        return [tool.compiled for tool in make_toolkit(read, choices, entry.filter).get_tools()]
 
 
 class OpenAPIDocuments:
@@ -129,8 +121,8 @@ class OpenAPIDocuments:
         self,
         entries: Iterable[str] = (),
         approval: DocumentApproval = "never",
-        bounds: "_bodies.AnswerBounds | None" = None,
-        services: "Mapping[str, _services.ServiceEntry]" = MappingProxyType({}),
+        bounds: AnswerBounds | None = None,
+        services: Mapping[str, ServiceEntry] = MappingProxyType({}),
     ) -> None:
         """Take the configured documents.
 
@@ -194,10 +186,10 @@ class OpenAPIDocuments:
     async def _load(self, document: NamedDocument, registry: Registry) -> str | None:
         """Fetch a document and offer its operations; return the reason of a failure."""
         try:
-            text, origin = await _fetching.fetch(document.place, document.entry.private, self._bounds)
+            text, origin = await fetch_document(document.place, document.entry.private, self._bounds)
             tools = await SERVER.run(self._make_tools, text, document, origin)
             registry.put_source(_name_source(document), tools)
-        except _fetching.FAILURES as error:
+        except FAILURES as error:
             logger.warning("the OpenAPI document %s cannot be fetched: %s", document.shown, _USER.sub("", str(error)))
             return "It cannot be fetched."
         except DefinitionError as error:
@@ -211,6 +203,27 @@ class OpenAPIDocuments:
 
     def _make_tools(self, text: bytes, document: NamedDocument, origin: str) -> list[CompiledTool]:
         return document.make_tools(parse_document(text, document.shown), document.shown, self._approval, origin)
+
+
+def open_documents(
+    entries: Iterable[str], approval: DocumentApproval, services: str | None, registry: Registry
+) -> OpenAPIDocuments:
+    """Read the configured documents, and offer the tools of local ones.
+
+    Args:
+        entries: Paths or addresses, with or without `name=` before them.
+        approval: The default of whether calls need approval.
+        services: The file that names services with options of their own, or its text.
+        registry: Where tools are offered.
+
+    Raises:
+        DefinitionError: A document cannot be read, or none of its operations can be a tool.
+        InvalidServices: What names services does not.
+    """
+    named = {} if services is None else read_services(services, os.environ)
+    documents = OpenAPIDocuments(entries, approval, services=named)
+    documents.read_files(registry)
+    return documents
 
 
 def _name_source(document: NamedDocument) -> str:

@@ -16,7 +16,7 @@ from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.variables import VariableMissing, expand_variables
-from sidecall.outgoing.host_names import names_host
+from sidecall.outgoing.addresses import names_host
 
 _SETTING = "SIDECALL_OPENAPI_SERVICES"
 _CREDENTIAL = re.compile(r"\$\{(secret|user_token|header):([^}]+)\}")

@@ -1,4 +1,4 @@
-"""Make tools of the operations of an OpenAPI document."""
+"""Fetch an OpenAPI document, and make tools of its operations."""
 
 import inspect
 import logging
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urljoin, urlsplit
 
+import httpx
 from pydantic import Field, PrivateAttr
 
 from sidecall.authoring.base_tool import BaseTool
@@ -30,12 +31,20 @@ from sidecall.features.openapi_import.planning import (
 )
 from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
-from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
+from sidecall.kernel.authoring.options import refuse_uncacheable
+from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.kernel.authoring.toolkit import BaseToolkit
+from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.schema.references import map_children
-from sidecall.outgoing.rules import USUAL_PORTS
+from sidecall.outgoing.addresses import USUAL_PORTS
+from sidecall.outgoing.bodies import AnswerBounds
+from sidecall.outgoing.clients import open_client
+from sidecall.outgoing.patterns import parse_hosts
+from sidecall.outgoing.rules import OutgoingRules
+from sidecall.outgoing.settings import OutgoingSettings
 
 _SECRET = "_sidecall_credential_"  # noqa: S105  the beginning of a parameter's name
 # OpenAI's limit for the description of a function.
@@ -340,3 +349,29 @@ def find_destination(base: str, *, is_private: bool) -> Destination:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme]}"
     return Destination(named, (named,) if is_private else ())
+
+
+# Errors of an unavailable document.
+FAILURES = (httpx.HTTPError, httpx.InvalidURL, ToolException)
+# Bounds of one document: bytes, and seconds.
+_BOUNDS = AnswerBounds(64 * 1024 * 1024, 30.0)
+
+
+async def fetch_document(url: str, private: bool, bounds: AnswerBounds | None) -> tuple[bytes, str]:
+    """Fetch a document, and return it with its final address.
+
+    Args:
+        url: Its address.
+        private: Whether its host need not be a public one.
+        bounds: Its bounds; None for the defaults.
+    """
+    settings = OutgoingSettings()
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    named = f"{host}:{parts.port or USUAL_PORTS[parts.scheme.lower()]}"
+    private_hosts = (named,) if private else settings.outgoing_private_hosts
+    rules = OutgoingRules(allow=parse_hosts((named,)), private=parse_hosts(private_hosts), ports=None)
+    async with open_client(rules, bounds or _BOUNDS, settings.outgoing_proxy, follow_redirects=True) as client:
+        response = await client.get(url, headers={"Accept": "application/json, application/yaml, */*"})
+    response.raise_for_status()
+    return response.content, str(response.url)

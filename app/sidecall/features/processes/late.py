@@ -2,18 +2,15 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import translate
 from functools import cache
-from typing import TYPE_CHECKING
 
+from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import ExecutorSettings, LateExecutor
-from sidecall.later import Later
+from sidecall.later import later
 
-if TYPE_CHECKING:
-    from sidecall.features.processes import executor as _executor
-else:
-    _executor = Later("sidecall.features.processes.executor")
+_open_executor: Callable[..., Executor] = later("sidecall.features.processes.executor:ProcessExecutor")
 
 
 def make_late_processes(settings: ExecutorSettings) -> LateExecutor:
@@ -21,8 +18,8 @@ def make_late_processes(settings: ExecutorSettings) -> LateExecutor:
     return LateExecutor(settings.processes, lambda: _make_executor(settings))
 
 
-def _make_executor(settings: ExecutorSettings) -> "_executor.ProcessExecutor":
-    return _executor.ProcessExecutor(
+def _make_executor(settings: ExecutorSettings) -> Executor:
+    return _open_executor(
         settings.processes,
         settings.tools_of,
         settings.memory_limit_mb,

@@ -6,11 +6,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
-from sidecall.features.mcp_client.upstream import Upstream, read_servers
 from sidecall.features.reload.changes import Changes, compare, identify
 from sidecall.features.toolsets.toolsets import Toolsets, read_toolsets
 from sidecall.kernel.concurrency.pools import SERVER
@@ -21,6 +20,9 @@ from sidecall.kernel.lifecycle import Replaceable
 from sidecall.kernel.registry import Registry
 from sidecall.loading.discovery import watched_folders
 from sidecall.loading.file_watcher import Discarded, load_generation
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_client import upstream as _upstream
 
 _Tools = list[CompiledTool]
 
@@ -116,7 +118,7 @@ class Sources:
         use_entry_points: Whether installed packages offer tools.
         toolsets: The toolsets in use.
         toolsets_file: Their file.
-        upstream: The MCP servers in use.
+        upstream: The MCP servers in use; None where the setting names none.
         mcp_servers: The file or text that names them.
         check: Raises what speaks against tools, beside their names.
         certificates: The certificate with which the server speaks HTTPS, if it does.
@@ -126,7 +128,7 @@ class Sources:
     use_entry_points: bool
     toolsets: Toolsets
     toolsets_file: Path | None
-    upstream: Upstream
+    upstream: "_upstream.Upstream | None"
     mcp_servers: str | None
     check: Callable[[list[CompiledTool]], object]
     certificates: Replaceable | None = None
@@ -198,8 +200,8 @@ class Reloader:
         except SidecallError as error:
             prepared.errors.append(error.message)
         try:
-            if sources.mcp_servers is not None:
-                prepared.servers = read_servers(sources.mcp_servers)
+            if sources.mcp_servers is not None and sources.upstream is not None:
+                prepared.servers = sources.upstream.read_entries(sources.mcp_servers)
         except SidecallError as error:
             prepared.errors.append(error.message)
         try:
@@ -262,9 +264,9 @@ class Reloader:
         return changes
 
     def _take_servers(self, entries: Mapping[str, Any] | None) -> Changes | None:
-        if entries is None:
-            return None
         upstream = self._sources.upstream
+        if entries is None or upstream is None:
+            return None
         changes = compare({server.name: server.entry for server in upstream.servers}, entries)
         upstream.change(entries)
         return changes

@@ -9,8 +9,11 @@ from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed, 
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version
 from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
+from sidecall.features.sandbox.python_sessions import PythonSessions
 from sidecall.features.sandbox.seccomp import build_filter, is_known_machine
 from sidecall.features.sandbox.self_test import try_sandbox
+from sidecall.features.sandbox.shell import Shell
+from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
 
@@ -35,6 +38,16 @@ class SandboxSupport:
     report: SandboxReport
     backend: SandboxBackend | None = None
     start_python: StartProgram | None = None
+
+    def open_shell(self, limits: SandboxLimits, states: ShellStates, waiting: int) -> Shell:
+        """Open what runs commands; `waiting` is the number of workspaces in which a shell waits for the next one."""
+        assert self.backend is not None
+        return Shell(self.backend, limits, states, waiting)
+
+    def open_python(self) -> PythonSessions:
+        """Open what runs Python."""
+        assert self.start_python is not None
+        return PythonSessions(self.start_python)
 
 
 async def open_sandbox(limits: SandboxLimits) -> SandboxSupport:

@@ -8,13 +8,12 @@ import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sidecall.features.sandbox.bubblewrap import HOME, PLAIN, SandboxFailed
-from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.ports.sandbox import (
@@ -30,13 +29,11 @@ from sidecall.kernel.ports.sandbox import (
 from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.sandbox import commands as _commands
-    from sidecall.features.sandbox import detection as _detection
-    from sidecall.features.sandbox import python_sessions as _python_sessions
-else:
-    _commands = Later("sidecall.features.sandbox.commands")
-    _detection = Later("sidecall.features.sandbox.detection")
-    _python_sessions = Later("sidecall.features.sandbox.python_sessions")
+    from sidecall.features.sandbox.detection import SandboxSupport
+    from sidecall.features.sandbox.shell import Shell
+
+# What makes sandboxes, and runs commands and Python in them; and the Python that needs none, with its library.
+_detection, _monty = Later("sidecall.features.sandbox.detection"), Later("sidecall.features.sandbox.monty")
 
 
 class Python(Protocol):
@@ -85,8 +82,8 @@ class LocalSandbox:
         self._allowed = tuple(words for text in allowed if (words := text.split()))
         self._output = output
         self._waiting = waiting
-        self._support: asyncio.Task[_detection.SandboxSupport] | None = None
-        self._shell: _commands.Shell | None = None
+        self._support: asyncio.Task[SandboxSupport] | None = None
+        self._shell: Shell | None = None
         self._python: Python | None = None
 
     @cached_property
@@ -108,7 +105,7 @@ class LocalSandbox:
         if self._support is None:
             self._support = asyncio.get_running_loop().create_task(self._try())
 
-    async def open(self) -> "_detection.SandboxSupport":
+    async def open(self) -> "SandboxSupport":
         """Return this machine's sandbox support, after the self-test."""
         self.begin()
         assert self._support is not None
@@ -140,12 +137,12 @@ class LocalSandbox:
         """
         if self._shell is None:
             lack = await self.explain_lack("commands")
-            backend = (await self.open()).backend
-            if lack is not None or backend is None:
+            support = await self.open()
+            if lack is not None or support.backend is None:
                 raise ToolException(_NO_COMMANDS.format(lack))
-            self._shell = _commands.Shell(backend, self.limits, self._states, self._waiting)
+            self._shell = support.open_shell(self.limits, self._states, self._waiting)
         try:
-            bounds = _commands.ShellBounds(seconds=seconds, output=self._output)
+            bounds = ShellBounds(seconds=seconds, output=self._output)
             # A command without approval runs as if it were the first, so that earlier ones cannot replace its program.
             is_plain = self.allows(command)
             return await self._shell.run(command, directory, bounds, open_spill, is_plain=is_plain)
@@ -193,9 +190,9 @@ class LocalSandbox:
             if backend is not None:
                 await backend.launcher.close()
 
-    async def _try(self) -> "_detection.SandboxSupport":
+    async def _try(self) -> "SandboxSupport":
         try:
-            opened = await _detection.open_sandbox(self.limits)
+            opened: SandboxSupport = await _detection.open_sandbox(self.limits)
         except Exception as error:  # Any error: what could not be tested runs nothing.
             logger.exception("the sandbox could not be tried")
             opened = _detection.SandboxSupport(SandboxReport(reason=f"it could not be tried ({type(error).__name__})"))
@@ -212,12 +209,9 @@ class LocalSandbox:
 
     async def _make_python(self) -> Python:
         if self.python_tier == "monty":
-            # Loaded by name, since it is large and most servers run no Python.
-            made: Python = import_module("sidecall.features.sandbox.monty").MontyPython(self.limits)
+            made: Python = _monty.MontyPython(self.limits)
             return made
-        start = (await self.open()).start_python
-        assert start is not None  # It was asked whether Python runs.
-        return _python_sessions.PythonSessions(start)
+        return (await self.open()).open_python()
 
 
 def _unlock(directory: Path) -> None:

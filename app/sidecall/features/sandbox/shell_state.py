@@ -14,6 +14,14 @@ from pathlib import Path
 MOST = 65_536
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellBounds:
+    """The timeout of a command, and how much of its output is kept."""
+
+    seconds: float = 30.0
+    output: int = 65_536
+
+
 @dataclass(frozen=True, slots=True)
 class ShellState:
     """The directory and the variables in which the next command begins."""

@@ -6,10 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
-import Stemmer
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.later import Later
+
+# Nearly a megabyte, for the first search by words.
+_stemming = Later("Stemmer")
 
 # Maximum characters of a question; longer ones are not meant for tools.
 MOST_OF_QUERY = 200
@@ -154,4 +157,4 @@ def read_words(text: str) -> list[str]:
 def find_stems(words: Iterable[str]) -> dict[str, str]:
     """Map words to their English stems: `refunding` and `refunds` to `refund`; words of other languages mostly stay."""
     listed = list(words)
-    return dict(zip(listed, Stemmer.Stemmer("english").stemWords(listed), strict=True))
+    return dict(zip(listed, _stemming.Stemmer("english").stemWords(listed), strict=True))

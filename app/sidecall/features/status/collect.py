@@ -8,7 +8,7 @@ from sidecall.features.approvals.stores import WaitingApprovals
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.recovery import JobLoad
 from sidecall.features.ledger.ledger import StoreKind
-from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.mcp_client.no_upstream import NoUpstream
 from sidecall.features.status.models import (
     ExecutorStatus,
     HistoryStatus,
@@ -33,6 +33,7 @@ from sidecall.version import __version__
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history
+    from sidecall.features.mcp_client import upstream as _upstream
 
 
 # The status text where the store forgets although that was not configured.
@@ -120,7 +121,7 @@ def show_workspaces(workspaces: Workspaces) -> WorkspacesStatus:
     )
 
 
-def read_mcp_servers(upstream: Upstream) -> list[McpServerStatus]:
+def read_mcp_servers(upstream: "_upstream.Upstream | NoUpstream") -> list[McpServerStatus]:
     """Read how each MCP server is whose tools are offered here."""
     return [
         McpServerStatus(

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.features.approvals.stores import Approvals, WaitingApprovals
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.mcp_client.upstream import Upstream
+from sidecall.features.mcp_client.no_upstream import NoUpstream
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import HistoryMode
-from sidecall.kernel.registry import Registry
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_client import upstream as _upstream
 
 
 async def count_waiting(approvals: Approvals) -> WaitingApprovals | None:
@@ -36,7 +38,7 @@ class Operation:
     history: HistoryMode = "off"
     workers: int = 1
     forgets: str | None = None
-    upstream: Upstream = field(default_factory=lambda: Upstream({}, Registry()))
+    upstream: "_upstream.Upstream | NoUpstream" = field(default_factory=NoUpstream)
     count_spans_dropped: Callable[[], int | None] = lambda: None
     list_load_errors: Callable[[], Iterable[str]] = tuple
     features: Mapping[str, Mapping[str, Callable[[], Any]]] = field(default_factory=dict)

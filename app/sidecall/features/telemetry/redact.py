@@ -52,7 +52,7 @@ class Redaction:
         self.longest = longest
         self.most_items = _MOST_ITEMS
         self._more = frozenset(more)
-        self._remember = lru_cache(_MOST_NAMES)(self._is_secret_name)
+        self._remember = lru_cache(_MOST_NAMES)(self._is_name_secret)
         names = [name for name in map(_normalize, (*_SECRET, *self._more)) if name]
         words = "|".join(map(re.escape, names))
         spelled = [name.split("_") for name in names]
@@ -64,9 +64,9 @@ class Redaction:
 
     def is_secret(self, name: str) -> bool:
         """Return whether a field of this name holds a secret."""
-        return self._remember(name) if len(name) <= _MOST_OF_NAME else self._is_secret_name(name)
+        return self._remember(name) if len(name) <= _MOST_OF_NAME else self._is_name_secret(name)
 
-    def _is_secret_name(self, name: str) -> bool:
+    def _is_name_secret(self, name: str) -> bool:
         spelled = _normalize(name[:_MOST_CHARACTERS])
         return self._secret.search(spelled) is not None and _COUNT.fullmatch(spelled) is None
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from sidecall.features.sandbox.late import make_sandbox
+from sidecall.features.sandbox.feature import make_sandbox
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.loading.toolkits import TOOLKITS, ShippedToolkit, find_missing
 from sidecall.terminal.console import make_console, print_json

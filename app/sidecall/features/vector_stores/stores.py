@@ -19,6 +19,9 @@ from sidecall.storage.database import Database
 from sidecall.storage.outage import LateSteps
 
 _ENDED = "server_error\nThe server ended before the file was read. Add it again."
+# The address of a service, its model, and what finds its secret.
+EmbeddingsPlace = tuple[str, str, Callable[[], str | None]]
+
 _UNCUT = Cut()
 
 
@@ -184,3 +187,9 @@ class VectorStores:
 
 def _read_store(store_id: str, name: str, metadata: str, created_at: float, *counts: int) -> KeptStore:
     return KeptStore(store_id, name, json.loads(metadata), created_at, *counts)
+
+
+def open_vector_stores(database: Database, most: tuple[int, int], embeddings: EmbeddingsPlace | None) -> VectorStores:
+    """Open the vector stores of a server, with at most so many files and bytes for each tenant."""
+    found = None if embeddings is None else Embeddings(*embeddings)
+    return VectorStores(database, VectorStoreBounds(*most), found)

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Generic, Protocol
 
 from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.webhooks.queue import Due, DueCallback, DueMessage, MessageQueue
+from sidecall.features.webhooks.queue import Due, DueCallback, DueMessage, MessageQueue, NotSent
 from sidecall.features.webhooks.receivers import AllowedHosts, Receiver
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.later import Later
+from sidecall.later import later
 
 if TYPE_CHECKING:
-    from sidecall.features.webhooks import sender as _sender
-else:
-    _sender = Later("sidecall.features.webhooks.sender")
+    from sidecall.features.webhooks.sender import Sender
 
-
+# With which the client of HTTP comes.
+_open_sender: "Callable[[Sequence[bytes]], Sender]" = later("sidecall.features.webhooks.sender:Sender")
 # A host and its port; None for one that is not allowed.
 Host = tuple[str, int] | None
 
@@ -153,14 +152,14 @@ class MessageDispatcher(Generic[Due]):
         self._sending: dict[asyncio.Task[None], Host] = {}
         self._places = HostSlots()
         self._ended = asyncio.Event()
-        self._sender: _sender.Sender | None = None
+        self._sender: Sender | None = None
         self._loop: asyncio.Task[None] | None = None
         self._is_waiting = False  # For the store.
 
     def open(self) -> None:
         """Start to look for due messages, unless no receivers are configured."""
         if self._hosts:
-            self._sender = _sender.Sender(self._keys)
+            self._sender = _open_sender(self._keys)
             self._loop = asyncio.get_running_loop().create_task(self._go_round(self._sender))
 
     async def close(self) -> None:
@@ -177,7 +176,7 @@ class MessageDispatcher(Generic[Due]):
             await asyncio.gather(*late, return_exceptions=True)
         await self._sender.close()
 
-    async def _go_round(self, sender: "_sender.Sender") -> None:
+    async def _go_round(self, sender: "Sender") -> None:
         while True:
             began, is_more_due = time.monotonic(), False
             self._ended.clear()
@@ -205,7 +204,7 @@ class MessageDispatcher(Generic[Due]):
             logger.warning("the store can be used again, and webhooks are sent")
         self._is_waiting = False
 
-    async def _send_due(self, sender: "_sender.Sender") -> bool:
+    async def _send_due(self, sender: "Sender") -> bool:
         """Send messages for which there are slots, and return whether there may be more."""
         if self._places.are_taken:
             return True
@@ -216,7 +215,7 @@ class MessageDispatcher(Generic[Due]):
                 await self._begin(sender, callback, host)
         return bool(due)
 
-    async def _begin(self, sender: "_sender.Sender", callback: Due, host: Host) -> None:
+    async def _begin(self, sender: "Sender", callback: Due, host: Host) -> None:
         """Start to send a message that has a slot; the slot is released if another server was faster."""
         claimed = None
         try:
@@ -240,7 +239,7 @@ class MessageDispatcher(Generic[Due]):
         self._places.leave(self._sending.pop(task))
         self._ended.set()
 
-    async def _carry(self, sender: "_sender.Sender", callback: Due) -> None:
+    async def _carry(self, sender: "Sender", callback: Due) -> None:
         try:
             await self._queue.settle(callback, await self._send(sender, callback))
         except (StoreUnavailable, UnknownCall) as error:
@@ -248,7 +247,7 @@ class MessageDispatcher(Generic[Due]):
         except Exception:
             logger.exception("webhook of %s could not be sent", callback.subject)
 
-    async def _send(self, sender: "_sender.Sender", callback: Due) -> float | None:
+    async def _send(self, sender: "Sender", callback: Due) -> float | None:
         """Send a message, and return the time of the next attempt; None if it is done."""
         try:
             receiver = self._hosts.find(callback.url)
@@ -259,7 +258,7 @@ class MessageDispatcher(Generic[Due]):
         except CallbackRefused as error:
             _give_up(callback, error.message)
             return None
-        except _sender.NotSent as error:
+        except NotSent as error:
             if error.is_final or callback.tries > len(self._pauses):
                 _give_up(callback, str(error))
                 return None
@@ -269,7 +268,7 @@ class MessageDispatcher(Generic[Due]):
         logger.debug("webhook of %s was heard", callback.subject)
         return None
 
-    async def _post(self, sender: "_sender.Sender", receiver: Receiver, message: Message) -> None:
+    async def _post(self, sender: "Sender", receiver: Receiver, message: Message) -> None:
         began = time.monotonic()
         try:
             await sender.send(receiver, message.id, message.body)

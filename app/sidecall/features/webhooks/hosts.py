@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
+from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.patterns import PORT_NUMBERS, normalize_host
-from sidecall.outgoing.rules import USUAL_PORTS
 
 _ENTRY = re.compile(r"(?:(https?)://)?(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?/?", re.ASCII | re.I)
 

@@ -7,6 +7,14 @@ from typing import Protocol, TypeVar
 from sidecall.storage.database import Database
 
 
+class NotSent(Exception):
+    """The receiver does not have the message; `is_final` says that it never will."""
+
+    def __init__(self, reason: str, *, is_final: bool = False) -> None:
+        super().__init__(reason)
+        self.is_final = is_final
+
+
 @dataclass(frozen=True, slots=True)
 class DueCallback:
     """An ended call and the URL of its webhook.

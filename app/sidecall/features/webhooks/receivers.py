@@ -2,21 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sidecall.features.webhooks.hosts import AllowedHost
 from sidecall.kernel.core.errors import CallbackRefused
-from sidecall.later import Later
+from sidecall.outgoing.addresses import USUAL_PORTS, parse_url
 from sidecall.outgoing.patterns import normalize_host
 
 if TYPE_CHECKING:
-    from sidecall.features.webhooks import hosts as _hosts
-    from sidecall.outgoing import rules as _rules
-else:
-    _hosts = Later("sidecall.features.webhooks.hosts")
-    _rules = Later("sidecall.outgoing.rules")
-
-# Loaded only for URLs that a client gives.
-httpx = Later("httpx")
+    from httpx import URL
 
 _UNSET = (
     "This server tells nobody that calls have ended. Its operator has to name the hosts where it may: "
@@ -32,7 +26,7 @@ class Receiver:
     `is_private` is true when the operator has named its exact address, so that it need not be public.
     """
 
-    url: Any
+    url: "URL"
     host: str
     port: int
     is_private: bool
@@ -42,7 +36,7 @@ class AllowedHosts:
     """The allowed hosts of one server."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self._hosts = [_hosts.AllowedHost.parse(entry) for entry in entries]
+        self._hosts = [AllowedHost.parse(entry) for entry in entries]
 
     def __bool__(self) -> bool:
         return bool(self._hosts)
@@ -74,16 +68,16 @@ def read_receiver(text: str) -> Receiver:
     """
     url = _read_url(text)
     host = normalize_host(url.raw_host.decode("ascii"))
-    if not host or url.scheme not in _rules.USUAL_PORTS or url.userinfo or url.fragment:
+    if not host or url.scheme not in USUAL_PORTS or url.userinfo or url.fragment:
         raise CallbackRefused(_NO_URL)
-    port = url.port or _rules.USUAL_PORTS[url.scheme]
+    port = url.port or USUAL_PORTS[url.scheme]
     if url.host.endswith("."):  # Not every resolver knows such names, and no certificate has one.
         url = url.copy_with(host=host)
     return Receiver(url, host, port, is_private=False)
 
 
-def _read_url(text: str) -> Any:
+def _read_url(text: str) -> "URL":
     try:
-        return httpx.URL(text)
-    except (httpx.InvalidURL, ValueError):
+        return parse_url(text)
+    except ValueError:
         raise CallbackRefused(_NO_URL) from None

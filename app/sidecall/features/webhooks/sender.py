@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import httpx
 
+from sidecall.features.webhooks.queue import NotSent
 from sidecall.features.webhooks.receivers import Receiver
 from sidecall.features.webhooks.signing import sign
 from sidecall.outgoing.bodies import AnswerBounds
@@ -22,14 +23,6 @@ _TIMEOUT = httpx.Timeout(_PATIENCE, connect=5.0)
 _BOUNDS = AnswerBounds(sys.maxsize, _PATIENCE)
 _PUBLIC = OutgoingRules(ports=None)
 _NAMED = OutgoingRules(private=parse_hosts(["0.0.0.0/0", "::/0"]), ports=None)
-
-
-class NotSent(Exception):
-    """The receiver does not have the message; `is_final` says that it never will."""
-
-    def __init__(self, reason: str, *, is_final: bool = False) -> None:
-        super().__init__(reason)
-        self.is_final = is_final
 
 
 class Sender:

@@ -133,7 +133,7 @@ TOOL_SEARCH = Pool("tool-search", 2)
 #: Listings of tools and documents of OpenAPI that are written.
 LISTINGS = Pool("listings", 2)
 #: Parts of contents that are cut out.
-EXCERPTS = Pool("excerpts", 2)
+SNIPPETS = Pool("snippets", 2)
 #: Arguments of many values that are held to a schema.
 ARGUMENTS = Pool("arguments", 2)
 #: Results, answers and messages that are large: written, read and cut.

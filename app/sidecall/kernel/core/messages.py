@@ -10,8 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import from_json, to_json
 
-from sidecall.kernel.core.counterparts import Counterpart, find_from_counterpart
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
+from sidecall.kernel.core.virtual_subclasses import VirtualSubclass, find_from_virtual_base
 from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
@@ -72,7 +72,7 @@ class ToolCall(BaseModel, defer_build=True):
     item: SkipJsonSchema[dict[str, Any] | None] = Field(default=None, exclude_if=partial(is_, None))
 
 
-class ReadableMessage(Counterpart):
+class ReadableMessage(VirtualSubclass):
     """Properties of a conversation message besides its fields."""
 
     __slots__ = ()
@@ -89,7 +89,7 @@ class ReadableMessage(Counterpart):
                 return super().__getattr__(name)
             except AttributeError:
                 with suppress(AttributeError):
-                    return find_from_counterpart(self, name)
+                    return find_from_virtual_base(self, name)
                 raise
 
     def __getitem__(self, key: str) -> Any:
@@ -135,7 +135,7 @@ class ToolMessage(ReadableMessage, BaseModel, defer_build=True):
     """
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-    _counterparts: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.tool", "ToolMessage"),)
+    _virtual_bases: ClassVar[tuple[tuple[str, str], ...]] = (("langchain_core.messages.tool", "ToolMessage"),)
     # Not sent, and free where it is not set; `kernel/core/messages.py` reads and sets it.
     __slots__ = ("_value",)
 

@@ -21,6 +21,8 @@ ACKNOWLEDGED = "acknowledged"
 CUT_OFF = "is_cut_off"
 # The type of a part of Gemini's; and, of such an item, that it has no id.
 PART, UNNAMED = "part", "is_unnamed"
+# The type of a step of Gemini's, whose own type is that of OpenAI's functions.
+STEP = "step"
 
 # Who searches for tools: the provider, or this server, by words or by regular expressions.
 SearchBy = Literal["provider", "bm25", "regex"]

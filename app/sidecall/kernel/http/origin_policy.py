@@ -143,12 +143,10 @@ class PageRule:
         if scope["type"] == "http":
             headers = scope[HEADERS]
             if headers.get(b"host") not in self._known or not _SAYS_WHENCE.isdisjoint(headers):
-                return self._check_page(headers, scope, receive, send)
+                return self._check(headers, scope, receive, send)
         return self._app(scope, receive, send)
 
-    def _check_page(
-        self, headers: Mapping[bytes, bytes], scope: Scope, receive: Receive, send: Send
-    ) -> Awaitable[None]:
+    def _check(self, headers: Mapping[bytes, bytes], scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if self._is_exempt(path_of(scope)):
             return self._app(scope, receive, send)
         host, origin = headers.get(b"host"), headers.get(b"origin")

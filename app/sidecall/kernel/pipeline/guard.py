@@ -56,7 +56,7 @@ async def guard_output(invocation: Invocation) -> None:
         CallDenied: One rejected the output, or crashed.
         GuardrailTripped: One refused the request.
     """
-    invocation.output = await _guard_output(invocation, invocation.output)
+    invocation.output = await _check_output(invocation, invocation.output)
 
 
 async def guard_text(invocation: Invocation, failure: ToolFailure, content: Any) -> Any:
@@ -68,12 +68,12 @@ async def guard_text(invocation: Invocation, failure: ToolFailure, content: Any)
     if failure.kind not in _SAID_BY_TOOL or not has_output_guardrails(invocation.tool):
         return content
     try:
-        return await _guard_output(invocation, content)
+        return await _check_output(invocation, content)
     except CallDenied as denied:
         return denied.content
 
 
-async def _guard_output(invocation: Invocation, output: Any) -> Any:
+async def _check_output(invocation: Invocation, output: Any) -> Any:
     for guardrail in invocation.tool.options.tool_output_guardrails:
         # What stands for a text is shown as one.
         shown = str(output) if isinstance(output, JsonText) else output

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Coroutine, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -23,18 +23,12 @@ from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.format import changes_state
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
+from sidecall.kernel.rest.dialect_writers import write_openai
+from sidecall.kernel.rest.items.writing import name_failure
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.kernel.rest.parts import Parts
 from sidecall.kernel.rest.plain_calls import read_other_call, read_plain_call, write_answer
-from sidecall.kernel.rest.writing import write_openai
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.rest import served_examples as _served
-    from sidecall.kernel.rest.items import writing as _native_writing
-else:
-    _served = Later("sidecall.kernel.rest.served_examples")
-    _native_writing = Later("sidecall.kernel.rest.items.writing")
+from sidecall.kernel.rest.served_examples import name_served
 
 
 async def answer_call(
@@ -88,7 +82,7 @@ def _read_other_call(parts: Parts, body: bytes, caller: Caller) -> ReceivedCall:
     try:
         return read_other_call(body, parts.registry)
     except NotAToolCall as error:
-        _served.name_served(error, parts.registry, caller)
+        name_served(error, parts.registry, caller)
         raise
 
 
@@ -197,7 +191,7 @@ def _make_headers(
 def _tell(message: ToolMessage, dialect: DialectName) -> dict[str, str]:
     """Return headers for information that the answer's form may have no room for."""
     cached = message.response_metadata.get("cache")
-    failure = _native_writing.name_failure(message, dialect) if message.additional_kwargs else {}
+    failure = name_failure(message, dialect) if message.additional_kwargs else {}
     return failure | ({} if cached is None else cache_headers(cached))
 
 

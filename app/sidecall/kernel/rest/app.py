@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from fastapi.telemetry import TelemetryConfig
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.routing import Route as MountedRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -23,13 +24,14 @@ from sidecall.kernel.http.application import Application, Wrapper
 from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
 from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
 from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
+from sidecall.kernel.http.parameters import NamedRoute
 from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.http.request_id import HeadAsGet, RequestId, RequestIdHeader, share_with
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest import explorer
 from sidecall.kernel.rest.parts import Parts
-from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route, make_routes
-from sidecall.kernel.rest.routes.health import make_probes
+from sidecall.kernel.rest.probes import make_probes
+from sidecall.kernel.rest.route_table import KERNEL_ROUTES, Permissions, Route
 from sidecall.kernel.rest.shortcuts import make_shortcuts
 from sidecall.later import Later
 from sidecall.version import __version__
@@ -73,10 +75,10 @@ class ServedDocument:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-_document = Later("sidecall.kernel.rest.openapi_document")
-
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
+# With which the models of all answers come.
+_document = Later("sidecall.kernel.rest.openapi_document")
 _PROBES = frozenset({"/healthz", "/readyz"})
 _DOCUMENT = "/openapi.json"
 # Of everybody, with the routes that say so of themselves: browsers of persons have no credential.
@@ -262,3 +264,10 @@ def _make_is_open(pages: Pages, *, with_metrics: bool) -> Callable[[str], bool]:
     exact |= {"/metrics"} if with_metrics else set()
     below = (explorer.ASSETS, WELL_KNOWN, *(path for path, parameter, _ in unchecked if parameter))
     return lambda path: path in exact or path.startswith(below)
+
+
+def make_routes(routes: Iterable[Route]) -> Iterator[BaseRoute]:
+    """Make what stands for routes until they are needed, in their order; of two that take one path the first counts."""
+    for route in routes:
+        module, _, function = route.endpoint.partition(":")
+        yield NamedRoute(module, route.method, route.path, function)

@@ -1,21 +1,22 @@
-"""Parse calls in each provider's form, and answer in the same."""
+"""Parse calls in each provider's form."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from sidecall.kernel.core.errors import NotAToolCall, cut_name
-from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
-from sidecall.kernel.core.native_items import CUT_OFF, ITEM, PART, UNNAMED
+from sidecall.kernel.core.messages import ToolCall, make_unchecked
+from sidecall.kernel.core.native_items import CUT_OFF, PART, STEP, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.dialect_writers import FUNCTION_MESSAGE
+from sidecall.kernel.rest.examples import EXAMPLES
 from sidecall.kernel.rest.items.answers import SentCall
-from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, STEP, read_item_call
+from sidecall.kernel.rest.items.reading import ITEM_EXAMPLES, read_item_call
 from sidecall.kernel.rest.items.targets import resolve_target
-from sidecall.kernel.rest.items.writing import ITEM_WRITERS
 from sidecall.kernel.rest.message_calls import find_said_calls, is_function_message, refuse_message
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
 from sidecall.kernel.rest.wire import (
@@ -25,7 +26,6 @@ from sidecall.kernel.rest.wire import (
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
-from sidecall.kernel.rest.writing import FUNCTION_MESSAGE, WRITERS
 from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 from sidecall.kernel.suggest.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
 
@@ -47,22 +47,6 @@ _MODELS: Mapping[DialectName, type[SentCall]] = {
     "openai-responses": ResponsesFunctionCall,
     "anthropic": AnthropicToolUse,
     "gemini": GeminiFunctionCallPart,
-}
-EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
-    "langchain": {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1", "type": "tool_call"},
-    "openai": {
-        "id": "call_1",
-        "type": "function",
-        "function": {"name": "calculator", "arguments": '{"expression": "6 * 7"}'},
-    },
-    "openai-responses": {
-        "type": "function_call",
-        "call_id": "call_1",
-        "name": "calculator",
-        "arguments": '{"expression": "6 * 7"}',
-    },
-    "anthropic": {"type": "tool_use", "id": "call_1", "name": "calculator", "input": {"expression": "6 * 7"}},
-    "gemini": {"functionCall": {"id": "call_1", "name": "calculator", "args": {"expression": "6 * 7"}}},
 }
 
 
@@ -208,14 +192,6 @@ _ITEMS: Mapping[DialectName, Callable[[Any], dict[str, Any] | None]] = {
 }
 # Of the items of these calls.
 _TYPES: Mapping[DialectName, str] = {name: kind or PART for name, (_, kind) in _SIGNS.items()}
-
-
-def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
-    """Write a ToolMessage in a dialect; in the form of the call's own item if that belongs to the dialect."""
-    item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
-    if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
-        return write(message, item)
-    return WRITERS[dialect](message)
 
 
 # In which member a call of each dialect has its function, if it has one for it, and what its arguments are called.

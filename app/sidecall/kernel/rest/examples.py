@@ -1,8 +1,26 @@
-"""Examples for the API's explorer; each works with the shipped tools."""
+"""Examples for the API's explorer and for refusals; each works with the shipped tools."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from sidecall.kernel.rest.dialects import EXAMPLES
+from sidecall.kernel.rest.parsed_call import DialectName
+
+EXAMPLES: Mapping[DialectName, dict[str, Any]] = {
+    "langchain": {"name": "calculator", "args": {"expression": "6 * 7"}, "id": "call_1", "type": "tool_call"},
+    "openai": {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "calculator", "arguments": '{"expression": "6 * 7"}'},
+    },
+    "openai-responses": {
+        "type": "function_call",
+        "call_id": "call_1",
+        "name": "calculator",
+        "arguments": '{"expression": "6 * 7"}',
+    },
+    "anthropic": {"type": "tool_use", "id": "call_1", "name": "calculator", "input": {"expression": "6 * 7"}},
+    "gemini": {"functionCall": {"id": "call_1", "name": "calculator", "args": {"expression": "6 * 7"}}},
+}
 
 CALLS: dict[str, dict[str, Any]] = {
     "langchain": {"summary": "LangChain ToolCall", "value": EXAMPLES["langchain"]},

@@ -108,7 +108,7 @@ def make_document(
         forms: Models of bodies that the routes of features read themselves, as `package.module:name` of one or of many.
     """
     document = _describe(app, [*_REQUEST_MODELS, *_load_forms(forms)])
-    _mend(document["paths"], _EXAMPLES, probes)
+    _correct(document["paths"], _EXAMPLES, probes)
     add_security(document, is_open, find_scope)
     return document
 
@@ -138,16 +138,16 @@ def _describe(app: FastAPI, request_models: list[type[BaseModel]]) -> dict[str, 
     return document
 
 
-def _mend(paths: dict[str, Any], examples: Mapping[str, Any], probes: Collection[str]) -> None:
+def _correct(paths: dict[str, Any], examples: Mapping[str, Any], probes: Collection[str]) -> None:
     for path, operations in paths.items():
         for operation in operations.values():
             if path not in probes:
                 _add_page_problems(operation["responses"])
-            _mend_problems(operation["responses"])
-            _mend_examples(operation["responses"], examples)
+            _correct_problems(operation["responses"])
+            _correct_examples(operation["responses"], examples)
 
 
-def _mend_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> None:
+def _correct_examples(responses: dict[str, Any], examples: Mapping[str, Any]) -> None:
     """Restore nulls in the examples of answers; FastAPI leaves them out."""
     for response in responses.values():
         shown = response.get("content", {}).get("application/json", {}).get("examples", {})
@@ -169,7 +169,7 @@ def _add_page_problems(responses: dict[str, Any]) -> None:
         responses.setdefault(status, {"description": description, "content": content})
 
 
-def _mend_problems(responses: dict[str, Any]) -> None:
+def _correct_problems(responses: dict[str, Any]) -> None:
     """Set `application/problem+json` for every error, which FastAPI would call `application/json`."""
     unused = {"$ref": REF.format(model="HTTPValidationError")}
     if responses.get("422", {}).get("content", {}).get("application/json", {}).get("schema") == unused:

@@ -7,7 +7,7 @@ All else is left to the dialects, which know how to explain what is wrong.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import DecodeError, Meta, Raw, Struct, convert
 from msgspec.json import Decoder
@@ -20,16 +20,14 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
+from sidecall.kernel.rest.dialect_writers import WRITERS
+from sidecall.kernel.rest.items.writing import write_item
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id
-from sidecall.kernel.rest.writing import WRITERS
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.rest import dialects as _dialects
-else:
-    _dialects = Later("sidecall.kernel.rest.dialects")
+from sidecall.later import later
 
 _Object = dict[str, Any]
+# With which the models of all forms come.
+_read_call: Callable[[Any, Registry], ReceivedCall] = later("sidecall.kernel.rest.dialects:read_call")
 
 
 class _Call(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -229,9 +227,9 @@ def read_other_call(body: bytes, registry: Registry) -> ReceivedCall:
         MalformedJSON: It is not JSON.
         NotAToolCall: It is no call.
     """
-    return _dialects.read_call(parse_body(body), registry)
+    return _read_call(parse_body(body), registry)
 
 
 def write_answer(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
     """Write a ToolMessage in a dialect; in the form of the call's own item if that belongs to the dialect."""
-    return _dialects.write_answer(message, dialect) if message.additional_kwargs else WRITERS[dialect](message)
+    return write_item(message, dialect) if message.additional_kwargs else WRITERS[dialect](message)

@@ -1,21 +1,11 @@
 """Where each route is defined: its module is loaded when the route is first needed."""
 
 import re
-from collections.abc import Iterable, Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.scopes import CALL, require_scope
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
-
-    from sidecall.kernel.http import parameters as _parameters
-else:
-    # With which the framework comes, that no command but those that serve needs.
-    _parameters = Later("sidecall.kernel.http.parameters")
 
 
 class Route(NamedTuple):
@@ -28,7 +18,6 @@ class Route(NamedTuple):
         scope: What a caller's credential has to allow; None where every known caller may ask.
         is_checked: Whether a caller has to be known, and a scope can be asked for; not of what is served to everybody,
             and that is all below a path with a parameter at its end.
-        is_early: Whether it is loaded at the start, since it has to answer when nothing can be loaded any more.
     """
 
     method: str
@@ -36,7 +25,6 @@ class Route(NamedTuple):
     endpoint: str
     scope: str | None = None
     is_checked: bool = True
-    is_early: bool = False
 
 
 _ROUTES = "sidecall.kernel.rest.routes"
@@ -52,21 +40,11 @@ TOOL_CALLS = (
 )
 
 HEALTH = (
-    Route("GET", "/healthz", f"{_ROUTES}.health:get_health", is_checked=False, is_early=True),
-    Route("GET", "/readyz", f"{_ROUTES}.health:get_readiness", is_checked=False, is_early=True),
+    Route("GET", "/healthz", f"{_ROUTES}.health:get_health", is_checked=False),
+    Route("GET", "/readyz", f"{_ROUTES}.health:get_readiness", is_checked=False),
 )
 # What this package serves without features.
 KERNEL_ROUTES = (*TOOLS, *TOOL_CALLS, *HEALTH)
-
-
-def make_routes(routes: Iterable[Route]) -> "Iterator[BaseRoute]":
-    """Make what stands for routes until they are needed, in their order; of two that take one path the first counts."""
-    for route in routes:
-        module, _, function = route.endpoint.partition(":")
-        if route.is_early:
-            yield next(it for it in import_module(module).router.routes if it.name == function)
-        else:
-            yield _parameters.NamedRoute(module, route.method, route.path, function)
 
 
 # A client of MCP lists and calls with the same credentials.

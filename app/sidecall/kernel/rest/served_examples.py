@@ -10,7 +10,7 @@ from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.pipeline.hooks import is_permitted
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.dialects import EXAMPLES
+from sidecall.kernel.rest.examples import EXAMPLES
 from sidecall.kernel.schema.describe import FORMATS
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, has_form, render_definitions
 

@@ -1,8 +1,8 @@
 """The hot requests of REST, in the form that the fast path serves."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache, partial
+from typing import Annotated, Any
 
 from fastapi import Depends, Header
 from fastapi.exceptions import RequestValidationError
@@ -24,10 +24,10 @@ from sidecall.kernel.rest.listings import Listing
 from sidecall.kernel.rest.parts import Parts
 from sidecall.later import Later
 
-if TYPE_CHECKING:
-    from sidecall.kernel.rest.routes import tool_calls as _routes
-else:
-    _routes = Later("sidecall.kernel.rest.routes.tool_calls")
+# What a single call does not need: the routes of calls, with all their models.
+_tool_calls = Later("sidecall.kernel.rest.routes.tool_calls")
+# Begins a stream of events that answers a request.
+_Begin = Callable[[Parts, Request, bytes, RequestContext], Awaitable[Response]]
 
 NAME = "X-Sidecall-Context"
 # Characters; what is longer is no question about what to show.
@@ -94,7 +94,7 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
     sweep = DisconnectSweep()
     call, batch = (
         with_body(parts.bounds, sweep, partial(answer, parts), partial(_stream, begin, parts))
-        for answer, begin in ((_call, "begin_events"), (_call_all, "begin_events_of_batch"))
+        for answer, begin in ((_call, _begin_events), (_call_all, _begin_events_of_batch))
     )
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
@@ -123,24 +123,26 @@ def _call_all(
     parts: Parts, _scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
     came: Reply | Awaitable[Reply]
-    work = _find_late("answer_batch")(parts, body, context)
+    work = _tool_calls.answer_batch(parts, body, context)
     _, came = context.begin_while_present(work)
     return came
 
 
+async def _begin_events(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
+    events: Response = await _tool_calls.begin_events(parts, request, body, context)
+    return events
+
+
+async def _begin_events_of_batch(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
+    events: Response = await _tool_calls.begin_events_of_batch(parts, request, body, context)
+    return events
+
+
 async def _stream(
-    begin: str, parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes
+    begin: _Begin, parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes
 ) -> Response:
     request = Request(scope, receive)
-    stream: Response = await _find_late(begin)(parts, request, body, context)
-    return stream
-
-
-@cache
-def _find_late(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """Find what most servers never need, and so is not loaded at their start."""
-    work: Callable[..., Coroutine[Any, Any, Any]] = getattr(_routes, name)
-    return work
+    return await begin(parts, request, body, context)
 
 
 def _read_preferences(scope: Scope, parts: Parts) -> Preferences:

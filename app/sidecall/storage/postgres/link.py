@@ -52,7 +52,7 @@ class Link:
         self._begin = begin
         self._url = url
         self._patience = patience
-        self._mending: asyncio.Task[None] | None = None
+        self._reconnecting: asyncio.Task[None] | None = None
         self._is_closing = False
         self._silent: asyncpg.Connection | None = None
         self.connection: asyncpg.Connection | None = None
@@ -123,9 +123,9 @@ class Link:
         """Disconnect, within a bounded time."""
         self._is_closing = True
         connection, self.connection = self.connection, None
-        if self._mending is not None:
-            self._mending.cancel()
-            await asyncio.wait([self._mending])
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            await asyncio.wait([self._reconnecting])
         if connection is not None:
             with suppress(TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
                 await connection.close(timeout=self._patience)
@@ -136,17 +136,17 @@ class Link:
         self.connection = None
         self._note(why)
         if self._is_kept:
-            self.mend()
+            self.reconnect()
         self._when_lost()
 
-    def mend(self) -> None:
+    def reconnect(self) -> None:
         """Connect in the background, retrying until it works."""
-        self._mending = asyncio.create_task(self._mend())
+        self._reconnecting = asyncio.create_task(self._retry())
 
     def _note(self, why: str) -> None:
         self.trouble, self.found_at = why, time.monotonic()
 
-    async def _mend(self) -> None:
+    async def _retry(self) -> None:
         pause = _SOON
         while True:
             try:

@@ -91,7 +91,7 @@ class Outage:
         self._pause = _SOON
         self._ended_at = 0.0
         self._is_found = True
-        self._mending: asyncio.Task[None] | None = None
+        self._recovering: asyncio.Task[None] | None = None
         self._doubting: asyncio.Task[bool] | None = None
         self.fault: str | None = None
         self.trouble: str | None = "It is not open."
@@ -104,7 +104,7 @@ class Outage:
     async def close(self) -> None:
         """Stop testing."""
         self._is_open = False
-        tasks = [task for task in (self._mending, self._doubting) if task is not None]
+        tasks = [task for task in (self._recovering, self._doubting) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -123,7 +123,7 @@ class Outage:
         if is_new:
             self.unavailable_since = time.time()
             self._pause, self._is_found = self._choose_pause(), is_found
-            self._mending = asyncio.get_running_loop().create_task(self._mend(), context=Context())
+            self._recovering = asyncio.get_running_loop().create_task(self._recover(), context=Context())
             self._when_begun()
 
     def doubt(self) -> None:
@@ -149,7 +149,7 @@ class Outage:
         # What goes wrong belongs to no request, though one finds it out.
         Context().run(self._log.tell, self.trouble)
 
-    async def _mend(self) -> None:
+    async def _recover(self) -> None:
         pause = self._pause
         while True:
             # Many servers do not come back at the same moment.

@@ -14,13 +14,13 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Dialect, Row
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.notices import (
+from sidecall.storage.notifications import (
     EVERYWHERE,
     Bundle,
-    NoNotices,
-    NoticeKind,
-    NoticeListener,
-    Notices,
+    NoNotifications,
+    NotificationKind,
+    NotificationListener,
+    Notifications,
     hand_on,
     write_word,
 )
@@ -71,10 +71,10 @@ class SqliteDatabase:
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
         hand: WriterBackend = ThreadWriter(WriterConnection(self._file))
         hangs_after = math.inf if path is None else hangs_after
-        self.notices: Notices = NoNotices()
+        self.notifications: Notifications = NoNotifications()
         if self._file.path is not None and purpose.writer is not None:
             hand = shared = SharedWriter(self._file.path, purpose.writer)
-            self.notices = WorkerNotices(shared)
+            self.notifications = WorkerNotifications(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
             hand = ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
@@ -207,33 +207,33 @@ def _number(statement: str) -> str:
     return _PLACEHOLDER.sub(r"?\1", statement)
 
 
-# Minimum seconds between two messages: notices in between are bundled.
+# Minimum seconds between two messages: notifications in between are bundled.
 _APART = 0.005
 
 
-class WorkerNotices:
-    """Sends notices over the socket for writes, and receives those of other workers.
+class WorkerNotifications:
+    """Sends notifications over the socket for writes, and receives those of other workers.
 
-    Notices sent while the writing process is being replaced are lost; afterwards everything is checked once.
+    Notifications sent while the writing process is being replaced are lost; afterwards everything is checked once.
     """
 
     def __init__(self, hand: SharedWriter) -> None:
         """Send for the worker with this backend."""
         self._hand = hand
         hand.attach(self._begin, self._hear)
-        self._listener: NoticeListener | None = None
+        self._listener: NotificationListener | None = None
         self._waiting = Bundle()
         self._timer: asyncio.TimerHandle | None = None
         self._sent_at = -math.inf
         self._is_linked = False
         self._is_open = False
 
-    def attach(self, listener: NoticeListener) -> None:
+    def attach(self, listener: NotificationListener) -> None:
         """Pass what others send to a listener."""
         self._listener = listener
 
-    def tell(self, kind: NoticeKind, call_id: str = "") -> None:
-        """Send a notice soon, bundled with others; never waits, and never fails."""
+    def tell(self, kind: NotificationKind, call_id: str = "") -> None:
+        """Send a notification soon, bundled with others; never waits, and never fails."""
         if self._is_open and self._is_linked:
             self._add(write_word(kind, call_id))
 
@@ -251,13 +251,13 @@ class WorkerNotices:
             self._send()
 
     def _begin(self) -> None:
-        """Note a new process that passes notices on."""
+        """Note a new process that passes notifications on."""
         self._is_linked = True
         if self._is_open:
             self._look_everywhere()
 
     def _look_everywhere(self) -> None:
-        """Check everything once, and let the others do so: earlier notices were lost on both sides."""
+        """Check everything once, and let the others do so: earlier notifications were lost on both sides."""
         self._waiting.take()
         self._add(EVERYWHERE)
         if self._listener is not None:

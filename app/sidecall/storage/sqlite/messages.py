@@ -16,7 +16,7 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Notices of a worker for the others; the writing process passes them on without an answer."""
+    """Notifications of a worker for the others; the writing process passes them on without an answer."""
 
     words: list[str]
 

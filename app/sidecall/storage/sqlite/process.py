@@ -16,7 +16,7 @@ from typing import Any
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.feature_tables import FeatureTables
-from sidecall.storage.notices import Bundle
+from sidecall.storage.notifications import Bundle
 from sidecall.storage.sqlite.file import SqliteFile
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import read_id
@@ -228,7 +228,7 @@ class Service:
             self._leave(client)
 
     def _receive(self, asking: Client) -> Iterator[list[Order] | bool]:
-        """Yield a client's orders, and pass on its notices, whose data is written already."""
+        """Yield a client's orders, and pass on its notifications, whose data is written already."""
         for message in asking.receive():
             if not isinstance(message, Told):
                 yield message

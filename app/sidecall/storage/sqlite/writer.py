@@ -117,7 +117,7 @@ class Writer:
         self._is_damaged = False
         self._on_change = on_change
         self._is_tried = False  # Just now; to look through a large file takes long.
-        self._mending: asyncio.Task[None] | None = None
+        self._retrying: asyncio.Task[None] | None = None
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
         self._looks_unanswered = 0
@@ -159,9 +159,9 @@ class Writer:
         if self._is_closing:
             return
         self._is_closing = True
-        if self._mending is not None:
-            self._mending.cancel()
-            await asyncio.wait([self._mending])
+        if self._retrying is not None:
+            self._retrying.cancel()
+            await asyncio.wait([self._retrying])
         if not self._is_lost:
             self._send()
             self._hand.finish()
@@ -271,8 +271,8 @@ class Writer:
         self._set_trouble(trouble)
         self._orders.clear()
         self._settle([StoreUnavailable() for _ in self._waiting])
-        if not self._is_over and (self._mending is None or self._mending.done()):
-            self._mending = self._loop.create_task(self._mend(), context=self._apart)
+        if not self._is_over and (self._retrying is None or self._retrying.done()):
+            self._retrying = self._loop.create_task(self._retry(), context=self._apart)
 
     def _set_trouble(self, trouble: str) -> None:
         self.trouble = trouble
@@ -284,7 +284,7 @@ class Writer:
         self.source = self.source[0] + 1, usable.identity
         self._log.run_on_end()
 
-    async def _mend(self) -> None:
+    async def _retry(self) -> None:
         """Retry until the file can be used."""
         pause = _PAUSE
         while self.trouble is not None and not self._is_over:

@@ -14,10 +14,10 @@ from sidecall import Registry
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.encryption import Sealer
-from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid, SignInUrls
+from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, ProviderEndpoints
-from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
-from sidecall.features.credentials.oauth.tokens import OAuthSignIn
+from sidecall.features.credentials.oauth.providers import ProviderSettings, SignInUrls, read_providers
+from sidecall.features.credentials.oauth.tokens import open_sign_in
 from sidecall.features.credentials.own_secrets import UnsupportedSecrets
 from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.kernel.core.context import Caller
@@ -130,7 +130,7 @@ async def test_an_issuer_says_where_it_is_asked(provider: LocalProvider, changes
 async def test_only_the_right_issuer_gives_a_token(provider: LocalProvider, issuer: str | None, asked: int) -> None:
     """One that promises to say who it is has to (RFC 9207)."""
     places, sealer, auditor = MemorySecrets(), Sealer([SECRETS_KEY]), Auditor(MemoryAudit())
-    signing_in = OAuthSignIn.of(find_provider(provider), places, sealer, auditor, SignInUrls(PUBLIC_URL, 60.0))
+    signing_in = open_sign_in(find_provider(provider), places, sealer, auditor, SignInUrls(PUBLIC_URL, 60.0))
     address = await signing_in.flows.begin(Invitation(CALLER, "hub"), "browser")
     provider.issuer = provider.url if issuer == "own" else issuer
     state = parse_qs(urlsplit(address).query)["state"][0]

@@ -9,11 +9,10 @@ import pytest
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.encryption import Sealer
-from sidecall.features.credentials.oauth.authorization_flow import SignInUrls
 from sidecall.features.credentials.oauth.provider_client import Grant
-from sidecall.features.credentials.oauth.providers import read_providers
+from sidecall.features.credentials.oauth.providers import SignInUrls, read_providers
 from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
-from sidecall.features.credentials.oauth.tokens import OAuthSignIn, TokenKeeper
+from sidecall.features.credentials.oauth.tokens import TokenKeeper, open_sign_in
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
 from sidecall.kernel.core.context import Caller
@@ -50,7 +49,7 @@ def keep(provider: LocalProvider, places: SealedSecrets, clock: Clock) -> TokenK
     """Make what keeps tokens in one worker."""
     auditor, sealer = Auditor(MemoryAudit()), Sealer([SECRETS_KEY])
     providers = read_providers(provider.write_settings())
-    tokens = OAuthSignIn.of(providers, places, sealer, auditor, SignInUrls("http://here", 60.0)).tokens
+    tokens = open_sign_in(providers, places, sealer, auditor, SignInUrls("http://here", 60.0)).tokens
     tokens._clock = clock
     return tokens
 

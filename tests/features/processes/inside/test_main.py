@@ -6,7 +6,7 @@ from sidecall.features.processes.child import pack
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.inside.main import serve
 from sidecall.features.processes.tool_location import home_of
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.features.processes import process_tools
 from tests.features.processes.inside.messages import greeting, read, request_for
 

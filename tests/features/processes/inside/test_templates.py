@@ -14,8 +14,8 @@ import pytest
 from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.features.processes.fork_server_process import launch_plainly
 from sidecall.kernel.core.tool import CompiledTool
+from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from sidecall.loading.offers import TOOLS_OF
 from tests.features.processes.test_executor_lost import parent_of
 from tests.kernel.executors.conftest import answering
 from tests.kit.processes import has_ended

@@ -8,7 +8,7 @@ import pytest
 
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.inside.tool_process import Channel, ToolProcess
-from sidecall.loading.offers import tools_of
+from sidecall.loading.collect import tools_of
 from tests.features.processes.inside.messages import greeting, request_for
 
 

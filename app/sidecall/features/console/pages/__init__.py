@@ -46,7 +46,7 @@ PAGES = (
     Page("calls/{id}", "call:show_call"),
     Page("conversations", "conversations:list_conversations", label="Conversations", key="v"),
     Page("conversations/{id}", "conversations:show_conversation"),
-    Page("health", "health:show_health", OPERATE, label="Health", key="h"),
+    Page("health", "operation:show_health", OPERATE, label="Health", key="h"),
     Page("audit", "operation:list_audit", OPERATE, label="Audit", key="u"),
     Page("mcp-servers", "operation:list_mcp_servers", OPERATE, label="MCP", key="m"),
     Page("accounts", "session:show_accounts", CALL, label="Accounts", key="o"),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier
+from sidecall.features.credentials.oauth.providers import SignInUrls
 from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
@@ -26,15 +27,6 @@ from sidecall.kernel.ports.user_tokens import SignIn, TokenUnavailable
 # Seconds to finish a sign-in after opening the link.
 _PATIENCE = 900.0
 _LONGEST = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class SignInUrls:
-    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
-
-    public_url: str
-    link_ttl: float
-    proxy: str | None = None
 
 
 class LinkInvalid(SidecallError):

@@ -1,20 +1,12 @@
 """Settings of sign-in."""
 
 import re
-from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth import providers as _providers
-    from sidecall.outgoing import host_names as _names
-else:
-    _names = Later("sidecall.outgoing.host_names")
-    _providers = Later("sidecall.features.credentials.oauth.providers")
-
+from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
+from sidecall.outgoing.addresses import names_host
 
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
@@ -37,13 +29,13 @@ class OAuthSettings(BaseSettings, defer_build=True):
     @classmethod
     def _has_providers(cls, text: SecretStr | None) -> SecretStr | None:
         if text is not None:
-            _providers.read_providers(text.get_secret_value())
+            read_providers(text.get_secret_value())
         return text
 
     @field_validator("public_url")
     @classmethod
     def _is_public_url(cls, url: str | None) -> str | None:
-        if url is not None and not (_PUBLIC_URL.fullmatch(url) and _names.names_host(url)):
+        if url is not None and not (_PUBLIC_URL.fullmatch(url) and names_host(url)):
             raise ValueError("write an address such as https://tools.example.com")
         return None if url is None else url.rstrip("/")
 
@@ -54,9 +46,9 @@ class OAuthSettings(BaseSettings, defer_build=True):
         return self
 
     @property
-    def providers(self) -> "dict[str, _providers.ProviderSettings]":
+    def providers(self) -> dict[str, ProviderSettings]:
         """The configured providers, by name."""
-        return {} if self.oauth is None else _providers.read_providers(self.oauth.get_secret_value())
+        return {} if self.oauth is None else read_providers(self.oauth.get_secret_value())
 
 
 START, CALLBACK = "/oauth/start", "/oauth/callback"

@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Self
 from uuid import uuid4
 
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows, SignInUrls
+from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows
 from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
-from sidecall.features.credentials.oauth.providers import ProviderSettings
+from sidecall.features.credentials.oauth.providers import ProviderSettings, SignInUrls
 from sidecall.features.credentials.oauth.token_store import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller
@@ -186,17 +185,12 @@ class OAuthSignIn:
     flows: AuthorizationFlows
     tokens: TokenKeeper
 
-    @classmethod
-    def of(
-        cls,
-        settings: Mapping[str, ProviderSettings],
-        places: SealedSecrets,
-        seal: Seal,
-        auditor: Auditor,
-        urls: SignInUrls,
-    ) -> Self:
-        """Assemble them."""
-        providers = {name: OAuthProvider(name, it, urls.proxy) for name, it in settings.items()}
-        store = TokenStore(places, seal)
-        flows = AuthorizationFlows(providers, store, seal, auditor, urls)
-        return cls(flows, TokenKeeper(providers, store, auditor, flows.invite))
+
+def open_sign_in(
+    settings: Mapping[str, ProviderSettings], places: SealedSecrets, seal: Seal, auditor: Auditor, urls: SignInUrls
+) -> OAuthSignIn:
+    """Open the sign-in at these providers."""
+    providers = {name: OAuthProvider(name, it, urls.proxy) for name, it in settings.items()}
+    store = TokenStore(places, seal)
+    flows = AuthorizationFlows(providers, store, seal, auditor, urls)
+    return OAuthSignIn(flows, TokenKeeper(providers, store, auditor, flows.invite))

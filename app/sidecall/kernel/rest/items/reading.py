@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.native_items import CHECKS, CUT_OFF
+from sidecall.kernel.core.native_items import CHECKS, CUT_OFF, STEP
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.rest.items.answers import JsonObject, SentCall
 from sidecall.kernel.rest.items.calls import (
@@ -24,9 +24,6 @@ from sidecall.kernel.rest.items.calls import (
     ToolSearchCall,
 )
 from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
-
-# The item type of a step of Gemini's, whose own type is that of OpenAI's functions.
-STEP = "step"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from sidecall.kernel.core.messages import ToolMessage, find_note
@@ -14,13 +15,20 @@ from sidecall.kernel.core.native_items import (
     ITEM,
     OUTPUTS,
     PART,
+    STEP,
     UNNAMED,
     are_outputs,
     fold_line,
 )
-from sidecall.kernel.rest.items.reading import STEP
+from sidecall.kernel.rest.dialect_writers import (
+    WRITERS,
+    find_media,
+    word,
+    write_anthropic,
+    write_gemini,
+    write_responses,
+)
 from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.writing import find_media, word, write_anthropic, write_gemini, write_responses
 
 _Item = Mapping[str, Any]
 # Exit codes of a shell: not allowed, not found, failed.
@@ -240,6 +248,14 @@ ITEM_WRITERS: Mapping[tuple[DialectName, str], Callable[[ToolMessage, _Item], di
     ("gemini", PART): _write_part,
     ("gemini", STEP): _write_step,
 }
+
+
+def write_item(message: ToolMessage, dialect: DialectName) -> BaseModel | dict[str, Any]:
+    """Write a ToolMessage as the item of its call if that belongs to the dialect, else in the dialect."""
+    item = message.additional_kwargs.get(ITEM) if message.additional_kwargs else None
+    if isinstance(item, dict) and (write := ITEM_WRITERS.get((dialect, item.get("type", "")))) is not None:
+        return write(message, item)
+    return WRITERS[dialect](message)
 
 
 def name_failure(message: ToolMessage, dialect: DialectName) -> dict[str, str]:

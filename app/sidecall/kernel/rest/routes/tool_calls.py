@@ -1,7 +1,7 @@
 """Run tools."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import ValidationError
@@ -48,13 +48,6 @@ from sidecall.kernel.rest.plain_calls import (
 from sidecall.kernel.rest.served_examples import name_served, naming_served
 from sidecall.kernel.rest.stream import EventStream
 from sidecall.kernel.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
-from sidecall.later import Later
-
-if TYPE_CHECKING:
-    from sidecall.kernel.rest import wire as _wire
-else:
-    _wire = Later("sidecall.kernel.rest.wire")
-
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -355,9 +348,9 @@ async def dry_run_calls(
     return Reply(to_json(results), 200, find_quota_headers(parts, context.caller))
 
 
-def _write_dry_run(sent: ReceivedCall, result: DryRunResult, form: DialectName | None) -> "_wire.DryRun":
+def _write_dry_run(sent: ReceivedCall, result: DryRunResult, form: DialectName | None) -> DryRun:
     message = result.message
-    return _wire.DryRun(
+    return DryRun(
         would_run=result.would_run,
         name=sent.call.name,
         tool_call_id=sent.call.id,

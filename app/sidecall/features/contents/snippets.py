@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
-from sidecall.kernel.concurrency.pools import EXCERPTS
+from sidecall.kernel.concurrency.pools import SNIPPETS
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import InvalidParameter, write_seconds
@@ -46,7 +46,7 @@ ALL = LineRange()
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class Snippet:
     """Part of a text, and the lines to ask for next if it did not fit."""
 
     text: str
@@ -67,19 +67,19 @@ def read_range(text: str) -> LineRange:
     return LineRange(int(first) if first else None, int(last) if last else None)
 
 
-def cut_lines(text: str, wanted: LineRange) -> Excerpt:
+def cut_lines(text: str, wanted: LineRange) -> Snippet:
     """Return lines of a text, as many as fit."""
     first, start, stop = _locate(text, wanted)
     if stop - start <= MOST_CHARACTERS:
-        return Excerpt(text[start:stop])
+        return Snippet(text[start:stop])
     # The end of the last line needs no room.
     after = text.rfind("\n", start, start + MOST_CHARACTERS + 1) + 1
     shown = text[start:after]
     if after == stop:
-        return Excerpt(shown)
+        return Snippet(shown)
     if shown:
         rest = _go_on(wanted, first + shown.count("\n"))
-        return Excerpt(f"{shown}[… read on with lines={rest} …]\n", rest)
+        return Snippet(f"{shown}[… read on with lines={rest} …]\n", rest)
     return _cut_line(text, first, (start, stop), _go_on(wanted, first + 1))
 
 
@@ -88,7 +88,7 @@ def _go_on(wanted: LineRange, number: int) -> LineRange:
     return LineRange(number, wanted.last if wanted.first else None)
 
 
-def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange) -> Excerpt:
+def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange) -> Snippet:
     """Return the head of a line that does not fit, with a note on how to read the rest, which lines cannot address."""
     start, stop = bounds
     end = text.find("\n", start, stop)
@@ -97,12 +97,12 @@ def _cut_line(text: str, number: int, bounds: tuple[int, int], after: LineRange)
     further = "" if rest is None else f"; read on with lines={rest}"
     head = text[start : start + MOST_CHARACTERS]
     ways = "grep=word or path=$…" if head[:1] in _BEGIN_JSON else "grep=word"
-    return Excerpt(
+    return Snippet(
         f"{head}\n[… {over} characters of line {number} left out: look into them with {ways}{further} …]\n", rest
     )
 
 
-def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = False) -> Excerpt:
+def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = False) -> Snippet:
     """Return the matching lines with number and colon; of long lines the surroundings of the match."""
     number, start, stop = _locate(text, wanted)
     searched, sought = (_fold(text), _fold(word)) if ignore_case else (text, word)
@@ -121,7 +121,7 @@ def find_lines(text: str, word: str, wanted: LineRange, *, ignore_case: bool = F
         shown, end = _show_around(text, at, at + len(sought), (start, stop))
         found.append(f"{number}:{shown}\n")
         at = searched.find(sought, end, stop)
-    return Excerpt("".join(found))
+    return Snippet("".join(found))
 
 
 def _find_in_later_line(text: str, sought: str, at: int, stop: int) -> int:
@@ -130,11 +130,11 @@ def _find_in_later_line(text: str, sought: str, at: int, stop: int) -> int:
     return -1 if end < 0 else text.find(sought, end + 1, stop)
 
 
-def _end_search(found: list[str], crowded: int | None, rest: LineRange | None) -> Excerpt:
+def _end_search(found: list[str], crowded: int | None, rest: LineRange | None) -> Snippet:
     """Note further matches: in the line of this number, and in later lines."""
     ways = [] if crowded is None else [f"more of it in line {crowded}; look for something longer"]
     ways += [] if rest is None else [f"read on with lines={rest}"]
-    return Excerpt("".join([*found, f"[… {'; '.join(ways)} …]\n"]), rest)
+    return Snippet("".join([*found, f"[… {'; '.join(ways)} …]\n"]), rest)
 
 
 def _show_around(text: str, at: int, after: int, bounds: tuple[int, int]) -> tuple[str, int]:
@@ -240,8 +240,8 @@ async def read_wanted(
     return None if lines is None and word is None and path is None else Wanted(lines, word, ignore_case, path)
 
 
-class Excerpts:
-    """Make excerpts in a thread, one at a time, since each may take several times the content's memory.
+class SnippetReader:
+    """Make snippets in a thread, one at a time, since each may take several times the content's memory.
 
     Callers take turns, and each may have a share of the waiting requests.
     """
@@ -258,7 +258,7 @@ class Excerpts:
         caller: Caller = ANONYMOUS,
         deadline: Deadline | None = None,
     ) -> Response:
-        """Answer with an excerpt of a content, which is fetched when its turn comes.
+        """Answer with a snippet of a content, which is fetched when its turn comes.
 
         A request that leaves early does not hold up others.
 
@@ -288,7 +288,7 @@ class Excerpts:
         self, fetch: Callable[[], Awaitable[KeptContent]], wanted: Wanted, caller: CallerKey
     ) -> Response:
         try:
-            return await EXCERPTS.run_for(caller, _make, await fetch(), wanted)
+            return await SNIPPETS.run_for(caller, _make, await fetch(), wanted)
         finally:
             self._turn.waiting.postpone(caller)
             self._turn.leave()
@@ -338,12 +338,12 @@ def _cut(content_id: str, text: str, wanted: Wanted) -> Response:
     except ValueError as error:
         raise InvalidParameter(f"`lines`: {error}.") from None
     if wanted.word is None:
-        excerpt = cut_lines(text, lines)
+        snippet = cut_lines(text, lines)
     else:
-        excerpt = find_lines(text, wanted.word, lines, ignore_case=wanted.ignore_case)
-    response = Response(excerpt.text.encode(errors="replace"), media_type=TEXT)
-    if excerpt.rest is not None:
+        snippet = find_lines(text, wanted.word, lines, ignore_case=wanted.ignore_case)
+    response = Response(snippet.text.encode(errors="replace"), media_type=TEXT)
+    if snippet.rest is not None:
         asked = {"grep": wanted.word, "ignore_case": wanted.ignore_case and "true", "path": wanted.path}
-        query = [*((name, it or None) for name, it in asked.items()), ("lines", str(excerpt.rest))]
+        query = [*((name, it or None) for name, it in asked.items()), ("lines", str(snippet.rest))]
         response.headers["Link"] = write_link(f"/contents/{content_id}", query)
     return response

@@ -164,7 +164,7 @@ async def test_what_others_say_is_looked_at_and_not_believed(place: Place, fleet
     entry = await fleet[0].submit("hold")
     await until(lambda: fleet[0].running + fleet[1].running + fleet[2].running == 1)
     connection = await asyncpg.connect(place.url)
-    channel = fleet[0].ledger.notices._channel  # type: ignore[attr-defined]
+    channel = fleet[0].ledger.notifications._channel  # type: ignore[attr-defined]
     await connection.execute("SELECT pg_notify($1, $2)", channel, f"forged x{entry.id} c{entry.id} p{entry.id} q m")
     await connection.close()
     await asyncio.sleep(0.2)

@@ -16,7 +16,7 @@ from sidecall.storage.sqlite.database import SqliteDatabase
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.shared_writer import SharedWriter
 from sidecall.storage.sqlite.tables import LEDGER
-from tests.kit.notice_listeners import NoticeLog
+from tests.kit.notification_listeners import NotificationLog
 from tests.kit.processes import find_writers
 from tests.kit.waiting import until
 
@@ -26,11 +26,11 @@ class Station:
     """The file as one worker has it open, and what it hears."""
 
     database: SqliteDatabase
-    ear: NoticeLog
+    ear: NotificationLog
 
     async def calm(self, *others: "Station") -> None:
         """Wait until others have heard all that was told so far, and forget it."""
-        self.database.notices.tell("changed", "last")
+        self.database.notifications.tell("changed", "last")
         for other in others:
             await until(lambda other=other: ("changed", "last") in other.ear.heard)  # type: ignore[misc]
             other.ear.heard.clear()
@@ -53,8 +53,8 @@ def writer(path: Path) -> Iterator[SharedWriter]:
 
 def make(path: Path, link: socket.socket) -> Station:
     """Make what a worker has."""
-    station = Station(SqliteDatabase(path, purpose=replace(LEDGER, is_alone=True, writer=link)), NoticeLog())
-    station.database.notices.attach(station.ear)
+    station = Station(SqliteDatabase(path, purpose=replace(LEDGER, is_alone=True, writer=link)), NotificationLog())
+    station.database.notifications.attach(station.ear)
     return station
 
 
@@ -64,12 +64,12 @@ async def stations(path: Path, writer: SharedWriter) -> AsyncIterator[list[Stati
     made = [make(path, writer.socket) for _ in range(3)]
     for station in made:
         await station.database.open()
-        await station.database.notices.open()
+        await station.database.notifications.open()
     for station in made:
         await station.calm(*(other for other in made if other is not station))
     yield made
     for station in made:
-        await station.database.notices.close()
+        await station.database.notifications.close()
         await station.database.close()
 
 
@@ -89,7 +89,7 @@ async def test_all_others_hear_what_is_told(stations: list[Station]) -> None:
     first, *others = stations
 
     for kind, call_id in (("changed", "a"), ("cancel", "b"), ("queued", ""), ("progress", "c"), ("changed", "a")):
-        first.database.notices.tell(kind, call_id)  # type: ignore[arg-type]
+        first.database.notifications.tell(kind, call_id)  # type: ignore[arg-type]
     for other in others:
         await until(lambda other=other: len(other.ear.heard) == 4)  # type: ignore[misc]
 
@@ -98,14 +98,14 @@ async def test_all_others_hear_what_is_told(stations: list[Station]) -> None:
 
 
 async def test_what_was_written_before_it_is_told_is_there(stations: list[Station]) -> None:
-    """Who hears of it finds it, amid other writes and notices of both."""
+    """Who hears of it finds it, amid other writes and notifications of both."""
     first, second, _ = stations
     found = []
     for number in range(50):
         meanwhile = [second.database.write("register_server", f"other {number} {each}", 1.0) for each in range(3)]
-        second.database.notices.tell("queued")
+        second.database.notifications.tell("queued")
         await first.database.write("register_server", f"{number:02}", 1.0)
-        first.database.notices.tell("changed", f"{number:02}")
+        first.database.notifications.tell("changed", f"{number:02}")
         await until(lambda number=number: ("changed", f"{number:02}") in second.ear.heard)  # type: ignore[misc]
         found.append(f"{number:02}" in {row[0] for row in await second.database.read("find_servers")})
         await asyncio.gather(*meanwhile)
@@ -119,7 +119,7 @@ async def test_of_too_much_others_hear_to_look_everywhere(stations: list[Station
     before = second.ear.missed
 
     for number in range(5001):
-        first.database.notices.tell("changed", str(number))
+        first.database.notifications.tell("changed", str(number))
     await until(lambda: ("changed", "5000") in second.ear.heard)
 
     assert (second.ear.heard, second.ear.missed - before) == ([("changed", "5000")], 1)
@@ -131,7 +131,7 @@ async def test_who_does_not_read_holds_up_nobody(stations: list[Station], deaf: 
     ids = [f"01a202d4-88dd-7581-a083-{number:012}" for number in range(20_000)]
     for start in range(0, len(ids), 100):
         for call_id in ids[start : start + 100]:
-            first.database.notices.tell("changed", call_id)
+            first.database.notifications.tell("changed", call_id)
         await until(lambda start=start: len(second.ear.heard) == start + 100)  # type: ignore[misc]
     words = await asyncio.to_thread(_read_words, deaf, f"c{ids[-1]}")
 
@@ -166,7 +166,7 @@ async def test_where_another_process_takes_the_place_all_look_once(stations: lis
     missed = [station.ear.missed for station in stations]
     os.kill(find_writers()[0], signal.SIGKILL)
     await until(lambda: all(station.database.trouble is not None for station in stations))
-    stations[0].database.notices.tell("changed", "meanwhile")
+    stations[0].database.notifications.tell("changed", "meanwhile")
     await until(lambda: all(station.database.trouble is None for station in stations))
     await until(lambda: all(now.ear.missed > was for now, was in zip(stations, missed, strict=True)))
 
@@ -183,7 +183,7 @@ async def test_they_are_passed_on_while_the_file_cannot_be_used(path: Path, stat
         other.execute("BEGIN EXCLUSIVE")
         refused = first.database.write("register_server", "refused", 1.0)
         await until(lambda: first.database.trouble is not None)
-        first.database.notices.tell("cancel", "a")
+        first.database.notifications.tell("cancel", "a")
         await until(lambda: ("cancel", "a") in second.ear.heard)
         other.execute("ROLLBACK")
     await asyncio.gather(refused, return_exceptions=True)
@@ -192,9 +192,9 @@ async def test_they_are_passed_on_while_the_file_cannot_be_used(path: Path, stat
 async def test_the_last_words_of_one_that_ends_are_heard(stations: list[Station]) -> None:
     """And none after that, which harm nobody."""
     first, second, third = stations
-    first.database.notices.tell("queued", "last")
-    await first.database.notices.close()
-    first.database.notices.tell("queued", "too late")
+    first.database.notifications.tell("queued", "last")
+    await first.database.notifications.close()
+    first.database.notifications.tell("queued", "too late")
     await second.calm(third)
     await until(lambda: ("queued", "last") in second.ear.heard)
 
@@ -206,10 +206,10 @@ async def test_one_that_comes_has_the_others_look(path: Path, writer: SharedWrit
     missed = [station.ear.missed for station in stations]
     late = make(path, writer.socket)
     await late.database.open()
-    late.database.notices.tell("changed", "before it is open")
-    await late.database.notices.open()
+    late.database.notifications.tell("changed", "before it is open")
+    await late.database.notifications.open()
     await until(lambda: all(now.ear.missed > was for now, was in zip(stations, missed, strict=True)))
-    await late.database.notices.close()
+    await late.database.notifications.close()
     await late.database.close()
 
     assert (late.ear.missed, [station.ear.heard for station in stations]) == (1, [[], [], []])

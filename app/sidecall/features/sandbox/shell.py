@@ -1,24 +1,16 @@
 """Run the commands of a conversation, each in its own sandbox, as if one shell ran them all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed
 from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.features.sandbox.self_test import ProgramEnd, run_within
 from sidecall.features.sandbox.shell_process import ShellProcess, ShellTask, find_shell
-from sidecall.features.sandbox.shell_state import ShellState, ShellStates, read_saved
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellState, ShellStates, read_saved
 from sidecall.features.sandbox.warm_shells import WarmShells
 from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShellBounds:
-    """The timeout of a command, and how much of its output is kept."""
-
-    seconds: float = 30.0
-    output: int = 65_536
 
 
 class Shell:

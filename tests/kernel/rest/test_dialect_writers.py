@@ -11,7 +11,7 @@ from openai.types.responses.response_input_item_param import FunctionCallOutput
 from pydantic import TypeAdapter
 
 from sidecall import ToolMessage, tool
-from sidecall.kernel.rest.writing import write_anthropic, write_gemini, write_openai, write_responses
+from sidecall.kernel.rest.dialect_writers import write_anthropic, write_gemini, write_openai, write_responses
 from tests.kit.clients import MakeClient
 
 DATA = "iVBORw0KGgo="

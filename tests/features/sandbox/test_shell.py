@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.sandbox.commands import Shell, ShellBounds
-from sidecall.features.sandbox.shell_state import ShellStates
+from sidecall.features.sandbox.shell import Shell
+from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from sidecall.kernel.ports.sandbox import CommandEnd
 from tests.features.sandbox.machine import LIMITS, open_once
 from tests.kit.processes import list_descendants

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import asyncpg
 import pytest
 
-from sidecall.storage.postgres import notices as notices_module
-from sidecall.storage.postgres.notices import PostgresNotices
+from sidecall.storage.postgres import notifications as notifications_module
+from sidecall.storage.postgres.notifications import PostgresNotifications
 from tests.kit.ledgers import Clock
-from tests.kit.notice_listeners import NoticeLog
+from tests.kit.notification_listeners import NotificationLog
 from tests.kit.postgres import Cluster
 from tests.kit.waiting import until
 from tests.storage.sql.wires import wire_to
@@ -21,28 +21,28 @@ from tests.storage.sql.wires import wire_to
 
 @dataclass
 class Station:
-    """The notices of one server, and what it hears."""
+    """The notifications of one server, and what it hears."""
 
-    notices: PostgresNotices
-    ear: NoticeLog
+    notifications: PostgresNotifications
+    ear: NotificationLog
 
     async def connect(self) -> None:
         """Begin, and wait until it is connected."""
-        await self.notices.open()
+        await self.notifications.open()
         await until(lambda: self.ear.missed > 0)
 
     async def calm(self, other: "Station") -> None:
         """Wait until another has heard all that was told so far, and forget it."""
-        await until(lambda: not self.notices._waiting)
-        self.notices.tell("changed", "last")
+        await until(lambda: not self.notifications._waiting)
+        self.notifications.tell("changed", "last")
         await until(lambda: ("changed", "last") in other.ear.heard)
         other.ear.heard.clear()
 
 
 def make(url: str, owner: str) -> Station:
-    """Make the notices of a server."""
-    station = Station(PostgresNotices(url, owner, 2.0), NoticeLog())
-    station.notices.attach(station.ear)
+    """Make the notifications of a server."""
+    station = Station(PostgresNotifications(url, owner, 2.0), NotificationLog())
+    station.notifications.attach(station.ear)
     return station
 
 
@@ -56,7 +56,7 @@ async def stations(postgres_url: str) -> AsyncIterator[tuple[Station, Station]]:
     await second.calm(first)
     yield first, second
     for each in (first, second):
-        await each.notices.close()
+        await each.notifications.close()
 
 
 async def send(url: str, *payloads: str, channel: str | None = None) -> None:
@@ -75,7 +75,7 @@ async def test_others_hear_what_is_told(stations: tuple[Station, Station]) -> No
     first, second = stations
 
     for kind, call_id in (("changed", "a"), ("cancel", "b"), ("queued", ""), ("progress", "c"), ("changed", "a")):
-        first.notices.tell(kind, call_id)  # type: ignore[arg-type]
+        first.notifications.tell(kind, call_id)  # type: ignore[arg-type]
     await until(lambda: len(second.ear.heard) == 4)
 
     assert second.ear.heard == [("changed", "a"), ("cancel", "b"), ("queued", ""), ("progress", "c")]
@@ -89,7 +89,7 @@ async def test_much_goes_in_few_messages(stations: tuple[Station, Station], coun
     ids = [f"01a202d4-88dd-7581-a083-{number:012}" for number in range(count)]
 
     for call_id in ids:
-        first.notices.tell("changed", call_id)
+        first.notifications.tell("changed", call_id)
     await until(lambda: len(second.ear.heard) == count)
 
     assert [call_id for _, call_id in second.ear.heard] == ids
@@ -101,7 +101,7 @@ async def test_of_too_much_others_hear_to_look_everywhere(stations: tuple[Statio
     before = second.ear.missed
 
     for number in range(5001):
-        first.notices.tell("changed", str(number))
+        first.notifications.tell("changed", str(number))
     await until(lambda: second.ear.missed > before)
     await until(lambda: ("changed", "5000") in second.ear.heard)
 
@@ -130,11 +130,11 @@ async def test_another_ledger_of_the_database_is_not_heard(
     third = make(f"{postgres_url}?search_path=elsewhere", "third")
     await third.connect()
 
-    third.notices.tell("changed", "theirs")
-    heard_at = third.notices._heard_at
-    await until(lambda: third.notices._heard_at > heard_at)
+    third.notifications.tell("changed", "theirs")
+    heard_at = third.notifications._heard_at
+    await until(lambda: third.notifications._heard_at > heard_at)
     await stations[0].calm(stations[1])
-    await third.notices.close()
+    await third.notifications.close()
 
     assert (third.ear.heard, stations[0].ear.heard, stations[1].ear.heard) == ([], [], [])
 
@@ -145,13 +145,13 @@ async def test_one_whose_connection_breaks_looks_once_it_is_back(
     """And so do the others, who may have missed what it has told meanwhile."""
     first, second = stations
     missed = first.ear.missed, second.ear.missed
-    pid = first.notices._link.connection.get_server_pid()  # type: ignore[union-attr]
+    pid = first.notifications._link.connection.get_server_pid()  # type: ignore[union-attr]
     connection = await asyncpg.connect(postgres_url)
     await connection.execute("SELECT pg_terminate_backend($1)", pid)
     await connection.close()
 
     await until(lambda: first.ear.missed > missed[0] and second.ear.missed > missed[1])
-    second.notices.tell("cancel", "a")
+    second.notifications.tell("cancel", "a")
     await until(lambda: ("cancel", "a") in first.ear.heard)
 
 
@@ -160,12 +160,12 @@ async def test_a_dead_line_is_found_out(cluster: Cluster, postgres_url: str) -> 
     async with AsyncExitStack() as stack:
         wire = await stack.enter_async_context(wire_to(cluster.port))
         station = make(postgres_url.replace(f":{cluster.port}/", f":{wire.port}/"), "first")
-        stack.push_async_callback(station.notices.close)
+        stack.push_async_callback(station.notifications.close)
         await station.connect()
         before = station.ear.missed
 
         wire.hold()
-        await until(lambda: station.notices._link.connection is None)
+        await until(lambda: station.notifications._link.connection is None)
         wire.cut()
         wire.release()
 
@@ -178,9 +178,9 @@ async def test_a_database_that_is_away_at_the_start_holds_nobody_up(cluster: Clu
         wire = await stack.enter_async_context(wire_to(cluster.port))
         wire.hold()
         station = make(postgres_url.replace(f":{cluster.port}/", f":{wire.port}/"), "first")
-        stack.push_async_callback(station.notices.close)
-        await station.notices.open()
-        station.notices.tell("changed", "lost")
+        stack.push_async_callback(station.notifications.close)
+        await station.notifications.open()
+        station.notifications.tell("changed", "lost")
         assert station.ear.missed == 0
 
         wire.release()
@@ -191,8 +191,8 @@ async def test_a_database_that_is_away_at_the_start_holds_nobody_up(cluster: Clu
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Give the clock by which servers judge how long they have not heard themselves; they look soon."""
     clock = Clock()
-    monkeypatch.setattr(notices_module, "_SELDOM", 0.1)
-    monkeypatch.setattr(notices_module, "time", SimpleNamespace(monotonic=clock))
+    monkeypatch.setattr(notifications_module, "_SELDOM", 0.1)
+    monkeypatch.setattr(notifications_module, "time", SimpleNamespace(monotonic=clock))
     return clock
 
 
@@ -206,22 +206,22 @@ async def test_where_it_cannot_connect_the_log_says_why(
     station = make(f"postgresql://{name}:x@127.0.0.1:{cluster.port}/{name}", "first")
 
     with caplog.at_level(logging.WARNING, "sidecall"):
-        await station.notices.open()
-        await until(lambda: station.notices._link.trouble is not None)
+        await station.notifications.open()
+        await until(lambda: station.notifications._link.trouble is not None)
         clock.now += 10
-        await until(lambda: station.notices._is_deaf)
+        await until(lambda: station.notifications._is_deaf)
         await asyncio.sleep(0.2)
         cluster.run("psql", "-q", "-d", "postgres", "-c", f"ALTER ROLE {name} CONNECTION LIMIT 9")
-        await until(lambda: not station.notices._is_deaf)
-    await station.notices.close()
+        await until(lambda: not station.notifications._is_deaf)
+    await station.notifications.close()
 
     said = [record.getMessage() for record in caplog.records]
     assert (len(said), said[0].endswith(f'later: too many connections for role "{name}"')) == (2, True)
 
 
-async def carry_out(notices: PostgresNotices, statement: str) -> None:
+async def carry_out(notifications: PostgresNotifications, statement: str) -> None:
     """Carry out a statement on the connection of a server, once no message of its is under way."""
-    connection, notices._link.connection = notices._link.connection, None
+    connection, notifications._link.connection = notifications._link.connection, None
     assert connection is not None
     async with asyncio.timeout(30):
         while True:
@@ -230,22 +230,22 @@ async def carry_out(notices: PostgresNotices, statement: str) -> None:
                 break
             except asyncpg.InterfaceError:
                 await asyncio.sleep(0.01)
-    notices._link.connection = connection
+    notifications._link.connection = connection
 
 
 async def test_where_nothing_is_passed_on_the_log_says_so_once(
     clock: Clock, stations: tuple[Station, Station], caplog: pytest.LogCaptureFixture
 ) -> None:
     """As behind a pooler in its transaction mode; and when it is again."""
-    notices = stations[0].notices
-    await stations[1].notices.close()  # Its clock is the same.
+    notifications = stations[0].notifications
+    await stations[1].notifications.close()  # Its clock is the same.
     with caplog.at_level(logging.WARNING, "sidecall"):
-        await carry_out(notices, "UNLISTEN *")
+        await carry_out(notifications, "UNLISTEN *")
         clock.now += 10
-        notices.tell("queued")
-        await until(lambda: notices._is_deaf)
-        await carry_out(notices, f"LISTEN {notices._channel}")
-        await until(lambda: not notices._is_deaf)
+        notifications.tell("queued")
+        await until(lambda: notifications._is_deaf)
+        await carry_out(notifications, f"LISTEN {notifications._channel}")
+        await until(lambda: not notifications._is_deaf)
 
     said = [record.getMessage() for record in caplog.records]
     assert [text.partition(" passes ")[2][:20] for text in said] == ["on no notifications ", "on notifications"]

@@ -36,22 +36,22 @@ TOOLS_OF = f"{__name__}:tools_of"
 Tell = Callable[[str, str], object]
 
 
-def list_offers(offered: object) -> list[Any]:
+def collect_items(offered: object) -> list[Any]:
     """List the public tools of a module, or those in its `__all__`; for any other object, the object itself.
 
     Tools, toolkits and registries count, also those of LangChain and the OpenAI Agents SDK, and collections that hold
     only tools and toolkits.
     """
     if not isinstance(offered, ModuleType):
-        return [offered] if is_offer(offered) else []
+        return [offered] if is_collected(offered) else []
     # A module that was only imported offers nothing, unlike one in a list.
     items = [item for item in find_public(offered).values() if not isinstance(item, ModuleType)]
-    found = [item for item in items if is_offer(item)]
+    found = [item for item in items if is_collected(item)]
     return [offered, *found] if is_module_tool(offered) else found
 
 
-def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
-    """Compile offers into tools, each of them once even if it is also in a toolkit, Registry or list.
+def compile_items(collected: Iterable[Any], tell: Tell | None = None) -> list[CompiledTool]:
+    """Compile collected items into tools, each of them once even if it is also in a toolkit, Registry or list.
 
     A tool of another library is replaced by the one that `tool(...)` made of it under the same name; a tool that is
     only in a list is replaced by a tool of the same name from the same source location. `tell` is called with a warning
@@ -61,13 +61,13 @@ def compile_offers(offers: Iterable[Any], tell: Tell | None = None) -> list[Comp
         DefinitionError: A tool cannot be offered.
     """
     listing = partial(_list_tools, tell=tell or _log)
-    known = list(offers)
-    groups = [{id(it): it for one in list_held(offer) for it in listing(one)} for offer in known]
-    named = [offer for offer in known if is_tool(offer) or is_toolkit(offer) or isinstance(offer, Registry)]
+    known = list(collected)
+    groups = [{id(it): it for one in list_held(item) for it in listing(one)} for item in known]
+    named = [it for it in known if is_tool(it) or is_toolkit(it) or isinstance(it, Registry)]
     registered = {id(tool) for it in named if isinstance(it, Registry) for tool in it.offered}
-    listed = [(offer, list(offer if isinstance(offer, Registry) else listing(offer))) for offer in named]
+    listed = [(item, list(item if isinstance(item, Registry) else listing(item))) for item in named]
     items = {id(it): it for _, found in listed for it in found}
-    own = {id(it) for offer, found in listed for it in found if not is_toolkit(offer)}
+    own = {id(it) for item, found in listed for it in found if not is_toolkit(item)}
     replaced = _find_replaced((*named, *items.values(), *(it for group in groups for it in group.values())))
     items = {key: it for key, it in items.items() if key not in replaced}
     made = {id(it): it for it in _drop_copies({key: _compile(it) for key, it in items.items()}, own)}
@@ -104,41 +104,41 @@ def tools_of(offered: object) -> Iterator[CompiledTool]:
     Raises:
         DefinitionError: One of them cannot be made; the others come before.
     """
-    items = list_offers(offered)
+    items = collect_items(offered)
     if isinstance(offered, ModuleType):
-        hidden = (item for item in vars(offered).values() if not isinstance(item, ModuleType) and is_offer(item))
+        hidden = (item for item in vars(offered).values() if not isinstance(item, ModuleType) and is_collected(item))
         items += [item for item in hidden if not any(item is it for it in items)]
     problems = []
     replaced = _find_replaced(items)
     for item in (it for it in items if id(it) not in replaced):
         try:
-            yield from compile_offers([item])
+            yield from compile_items([item])
         except DefinitionError as error:
             problems.append(error)
     if problems:
         raise problems[0]
 
 
-def _find_replaced(offers: Iterable[Any]) -> set[int]:
+def _find_replaced(items: Iterable[Any]) -> set[int]:
     """Find the tools that other tools replace."""
-    given = (it for offer in offers for it in (offer.given if isinstance(offer, Registry) else (offer,)))
+    given = (it for item in items for it in (item.given if isinstance(item, Registry) else (item,)))
     # Most are functions that were made tools here, for which nothing has to be loaded.
     others = (it for it in given if isinstance(it, StructuredTool) and type(it) is not StructuredTool)
     foreign = (it for it in others if isinstance(it, ForeignTool))
     return {id(it.stands_for) for it in foreign if it.stands_for is not None}
 
 
-def is_offer(item: object) -> bool:
+def is_collected(item: object) -> bool:
     """Return whether this is a tool, a toolkit, a registry, or a collection of tools and toolkits alone."""
     return is_tool(item) or is_toolkit(item) or isinstance(item, Registry) or bool(list_held(item))
 
 
-def _list_tools(offer: Any, tell: Tell) -> list[Any]:
-    if is_tool(offer):
-        return [offer]
-    place, toolkit = find_source(getattr(offer, "get_tools", type(offer))), f"toolkit {type(offer).__name__}"
+def _list_tools(item: Any, tell: Tell) -> list[Any]:
+    if is_tool(item):
+        return [item]
+    place, toolkit = find_source(getattr(item, "get_tools", type(item))), f"toolkit {type(item).__name__}"
     try:
-        answer = get_lister(offer)()
+        answer = get_lister(item)()
         tools = list(answer) if isinstance(answer, Iterable) else [answer]
     except DefinitionError:
         raise

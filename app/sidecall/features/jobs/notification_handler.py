@@ -1,4 +1,4 @@
-"""Handle notices of other servers of a ledger."""
+"""Handle notifications of other servers of a ledger."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from sidecall.features.jobs.waiters import CompletionWaiters, News
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.heartbeat import Heartbeat
-from sidecall.storage.notices import NoticeKind
+from sidecall.storage.notifications import NotificationKind
 
 # Bytes that are added to an event log at once: watchers read them before more come.
 _AT_ONCE = 64
@@ -73,8 +73,8 @@ class ProgressReader:
 logger = logging.getLogger("sidecall")
 
 
-class NoticeHandler:
-    """Look for changes after a notice; the notice alone causes nothing."""
+class NotificationHandler:
+    """Look for changes after a notification; the notification alone causes nothing."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class NoticeHandler:
         self._progress = progress
         self._cancels = CoalescedTask(reconciler.cancel_unwanted)
 
-    def hear(self, kind: NoticeKind, call_id: str) -> None:
+    def hear(self, kind: NotificationKind, call_id: str) -> None:
         """Look at a call, or without an id at all queued ones."""
         if kind == "queued":
             self._reconciler.note_queued()

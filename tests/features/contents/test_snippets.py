@@ -1,4 +1,4 @@
-"""Excerpts are made one at a time, and nobody's leaving changes that."""
+"""Snippets are made one at a time, and a client that leaves changes nothing of that."""
 
 import asyncio
 import gc
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from sidecall.features.contents.excerpts import Excerpts, Wanted
+from sidecall.features.contents.snippets import SnippetReader, Wanted
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import UnknownContent
@@ -38,8 +38,8 @@ class Slow:
 
 async def test_callers_take_turns() -> None:
     """Who asks for one part waits for the one that is being made, however many others have asked for."""
-    excerpts, slow = Excerpts(), Slow()
-    making = [asyncio.ensure_future(excerpts.make(slow.of(who), FIRST_LINE, who)) for who in (ANN, ANN, ANN, BOB)]
+    snippets, slow = SnippetReader(), Slow()
+    making = [asyncio.ensure_future(snippets.make(slow.of(who), FIRST_LINE, who)) for who in (ANN, ANN, ANN, BOB)]
     await until(lambda: slow.fetched == ["ann"])
     slow.may_end.set()
     await asyncio.gather(*making)
@@ -49,13 +49,13 @@ async def test_callers_take_turns() -> None:
 
 async def test_of_one_caller_so_many_wait() -> None:
     """Others still may, until all are too many."""
-    excerpts, slow = Excerpts(), Slow()
+    snippets, slow = SnippetReader(), Slow()
     callers = [Caller(f"caller {number}") for number in range(10)]
-    making = [asyncio.ensure_future(excerpts.make(slow.of(ANN), FIRST_LINE, ANN))]
+    making = [asyncio.ensure_future(snippets.make(slow.of(ANN), FIRST_LINE, ANN))]
     await until(lambda: slow.fetched == ["ann"])
 
     async def ask(caller: Caller) -> str:
-        making.append(asyncio.ensure_future(excerpts.make(slow.of(caller), FIRST_LINE, caller)))
+        making.append(asyncio.ensure_future(snippets.make(slow.of(caller), FIRST_LINE, caller)))
         await asyncio.sleep(0)
         if not making[-1].done():
             return "waits"
@@ -80,26 +80,26 @@ async def test_of_one_caller_so_many_wait() -> None:
 )
 async def test_nobody_waits_for_ever(patience: float, seconds: float | None, said: str) -> None:
     """Nor longer than they say, and who comes later has their turn."""
-    excerpts, slow = Excerpts(patience), Slow()
-    first = asyncio.ensure_future(excerpts.make(slow.of(ANN), FIRST_LINE, ANN))
+    snippets, slow = SnippetReader(patience), Slow()
+    first = asyncio.ensure_future(snippets.make(slow.of(ANN), FIRST_LINE, ANN))
     await until(lambda: slow.fetched == ["ann"])
 
     deadline = None if seconds is None else allow_seconds(seconds)
     with pytest.raises(Overloaded) as refused:
-        await excerpts.make(slow.of(BOB), FIRST_LINE, BOB, deadline)
+        await snippets.make(slow.of(BOB), FIRST_LINE, BOB, deadline)
     slow.may_end.set()
 
     assert refused.value.message == f"The request for a part of a content waited {said} in vain."
-    assert (await first).body == (await excerpts.make(slow.of(BOB), FIRST_LINE, BOB)).body == b"one\n"
+    assert (await first).body == (await snippets.make(slow.of(BOB), FIRST_LINE, BOB)).body == b"one\n"
 
 
 async def test_a_part_is_not_waited_for_beyond_the_deadline() -> None:
     """Although its making goes on, and its turn with it."""
-    excerpts, slow = Excerpts(), Slow()
+    snippets, slow = SnippetReader(), Slow()
 
     with pytest.raises(Overloaded):
-        await excerpts.make(slow.of(ANN), FIRST_LINE, ANN, allow_seconds(0.02))
-    second = asyncio.ensure_future(excerpts.make(slow.of(BOB), FIRST_LINE, BOB))
+        await snippets.make(slow.of(ANN), FIRST_LINE, ANN, allow_seconds(0.02))
+    second = asyncio.ensure_future(snippets.make(slow.of(BOB), FIRST_LINE, BOB))
     await asyncio.sleep(0)
     before = list(slow.fetched)
     slow.may_end.set()
@@ -118,14 +118,14 @@ async def test_who_leaves_is_not_told_of_what_was_wrong() -> None:
         await may_end.wait()
         raise UnknownContent
 
-    excerpts = Excerpts()
-    making = asyncio.ensure_future(excerpts.make(fetch, FIRST_LINE))
+    snippets = SnippetReader()
+    making = asyncio.ensure_future(snippets.make(fetch, FIRST_LINE))
     await asyncio.sleep(0)
     making.cancel()
     await asyncio.wait((making,))
     may_end.set()
     with pytest.raises(UnknownContent):
-        await excerpts.make(fetch, FIRST_LINE)
+        await snippets.make(fetch, FIRST_LINE)
     gc.collect()
 
     assert complaints == []
@@ -144,8 +144,8 @@ async def test_who_leaves_takes_no_turn() -> None:
 
         return come
 
-    excerpts = Excerpts()
-    first, second, third = (asyncio.ensure_future(excerpts.make(fetch(name), FIRST_LINE)) for name in "abc")
+    snippets = SnippetReader()
+    first, second, third = (asyncio.ensure_future(snippets.make(fetch(name), FIRST_LINE)) for name in "abc")
     await until(lambda: fetched == ["a"])
     first.cancel()
     second.cancel()

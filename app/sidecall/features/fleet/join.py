@@ -1,57 +1,32 @@
 """Join a server to its fleet: its executor, the tools that run there, and its numbers."""
 
-import os
-import socket
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sidecall.feature import Built, Host
-from sidecall.features.fleet.access import BusAccess
+from sidecall.features.fleet.access import BusAccess, name_process
+from sidecall.features.fleet.executor import FleetBounds, FleetExecutor
 from sidecall.features.fleet.placement import Placement
-from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
 
 if TYPE_CHECKING:
-    from sidecall.features.fleet import executor as _executor
     from sidecall.features.ledger import ledger as _ledger
-else:
-    _executor = Later("sidecall.features.fleet.executor")
 
 
 # Seconds; a server writes its heartbeat every two.
 _QUIET = 2.2
 
 
-class FleetUnusable(SidecallError):
-    """The settings name a fleet, and what it needs is not there."""
-
-
-def explain_lack(error: ImportError) -> SidecallError:
-    """Return the error that says how the fleet's library is installed."""
-    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
-
-
-def name_process() -> str:
-    """Return by what people know this process: its machine and number."""
-    return f"{socket.gethostname()}-{os.getpid()}"
-
-
 def join(host: Host) -> Built:
     """Give a server the executor of its fleet, and place its tools.
 
     Raises:
-        FleetUnusable: The extra for it is not installed.
         InvalidToolOption: Workers cannot run a tool that is for them.
         KeysUnusable: The extra for its keys is not installed.
     """
     settings, placement = host.server, Placement(host.server.placement)
-    try:
-        make, bounds = _executor.FleetExecutor, _executor.FleetBounds
-    except ImportError as error:
-        raise explain_lack(error) from None
-    wanted = bounds(
+    wanted = FleetBounds(
         queue_timeout=settings.queue_timeout,
         max_waiting=settings.fleet_max_waiting,
         max_result_bytes=settings.max_result_bytes,
@@ -60,7 +35,7 @@ def join(host: Host) -> Built:
     tell(())
     access = BusAccess.read(settings)
     assert access is not None
-    fleet = make(access, name_process(), wanted, tell, _share(host.ledger))
+    fleet = FleetExecutor(access, name_process(), wanted, tell, _share(host.ledger))
     return Built(executors={"fleet": fleet}, add_metrics=partial(_measure, fleet))
 
 
@@ -93,7 +68,7 @@ def _place(registry: Registry, placement: Placement, available: Collection[str])
     registry.replace(registry.given)
 
 
-def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
+def _measure(fleet: FleetExecutor, metrics: Any) -> None:
     """Show the numbers of the fleet, as this server has them."""
     metrics.add_gauge("sidecall_fleet_up", "Whether the bus of the fleet can be reached.", lambda: fleet.is_up)
     for name, text, read in (
@@ -107,6 +82,6 @@ def _measure(fleet: "_executor.FleetExecutor", metrics: Any) -> None:
     metrics.add_counter("sidecall_fleet_repeated", "Calls that were given out again.", lambda: fleet.repeated)
 
 
-def _read_all(fleet: "_executor.FleetExecutor", read: Callable[[], Mapping[str, float]]) -> dict[str, float]:
+def _read_all(fleet: FleetExecutor, read: Callable[[], Mapping[str, float]]) -> dict[str, float]:
     """Read a number of each queue, also of those that have no calls or workers just now."""
     return {**dict.fromkeys(fleet.list_queues(), 0.0), **read()}

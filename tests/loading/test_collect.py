@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sidecall.kernel.core.errors import DiscoveryError
+from sidecall.loading.collect import collect_items, compile_items, tools_of
 from sidecall.loading.modules.loading import load_file
-from sidecall.loading.offers import compile_offers, list_offers, tools_of
 from tests.kit.projects import names, tool_file, write
 
 KITS = """
@@ -44,7 +44,7 @@ def test_what_is_offered_comes_first(more: str, offered: list[str], all_of_them:
     """What `sidecall.loading.discovery` lists, and what a process looks through."""
     module = load_file(write("mine.py", tool_file("one", "two") + more))
 
-    assert names(compile_offers(list_offers(module))) == offered
+    assert names(compile_items(collect_items(module))) == offered
     assert names(tools_of(module)) == all_of_them
 
 
@@ -87,6 +87,6 @@ def test_another_librarys_tool_gives_way_to_what_is_made_of_it(
     """They are the same tool; under another name there are two."""
     module = load_file(write("mine.py", ADD + more))
 
-    found = [compile_offers(list_offers(module)), list(tools_of(module))]
+    found = [compile_items(collect_items(module)), list(tools_of(module))]
 
     assert [[(tool.name, tool.options.timeout) for tool in tools] for tools in found] == [offered, offered]

@@ -1,4 +1,4 @@
-"""Notices between the servers of a PostgreSQL database, by LISTEN and NOTIFY."""
+"""Notifications between the servers of a PostgreSQL database, by LISTEN and NOTIFY."""
 
 import asyncio
 import logging
@@ -9,7 +9,14 @@ from typing import Any
 
 import asyncpg
 
-from sidecall.storage.notices import EVERYWHERE, Bundle, NoticeKind, NoticeListener, hand_on, write_word
+from sidecall.storage.notifications import (
+    EVERYWHERE,
+    Bundle,
+    NotificationKind,
+    NotificationListener,
+    hand_on,
+    write_word,
+)
 from sidecall.storage.postgres.link import Link
 from sidecall.storage.postgres.tables import format_fault, is_unavailable, name_address
 
@@ -26,12 +33,12 @@ _SELDOM = 2.0
 # Seconds between two looks whether it is connected again.
 _AWAY = 0.05
 _POOLED = "perhaps a pooler stands before it"
-# Seconds without its own notices after which the connection counts as dead.
+# Seconds without its own notifications after which the connection counts as dead.
 _DEAF = 6.0
 
 
-class PostgresNotices:
-    """Sends and receives notices over one connection; after a reconnect everything is checked once.
+class PostgresNotifications:
+    """Sends and receives notifications over one connection; after a reconnect everything is checked once.
 
     A notice is a transaction of its own that writes nothing to disk: with NOTIFY in a writing transaction, all commits
     of the database would be serialized.
@@ -44,19 +51,19 @@ class PostgresNotices:
         self._patience = patience
         self._link = Link(url, patience, is_kept=True, begin=self._listen)
         self._channel = ""
-        self._listener: NoticeListener | None = None
+        self._listener: NotificationListener | None = None
         self._waiting = Bundle()
         self._is_awake = asyncio.Event()
         self._teller: asyncio.Task[None] | None = None
         self._heard_at = 0.0
         self._is_deaf = False
 
-    def attach(self, listener: NoticeListener) -> None:
+    def attach(self, listener: NotificationListener) -> None:
         """Pass what others send to a listener."""
         self._listener = listener
 
-    def tell(self, kind: NoticeKind, call_id: str = "") -> None:
-        """Send a notice soon, bundled with others; never waits, and never fails."""
+    def tell(self, kind: NotificationKind, call_id: str = "") -> None:
+        """Send a notification soon, bundled with others; never waits, and never fails."""
         if self._teller is None or self._link.connection is None:
             return
         self._waiting.add(write_word(kind, call_id))
@@ -65,7 +72,7 @@ class PostgresNotices:
     async def open(self) -> None:
         """Begin to connect, without waiting."""
         self._heard_at, self._is_awake = time.monotonic(), asyncio.Event()
-        self._link.mend()
+        self._link.reconnect()
         self._teller = asyncio.create_task(self._go_round())
 
     async def close(self) -> None:
@@ -81,7 +88,7 @@ class PostgresNotices:
     async def _listen(self, connection: asyncpg.Connection) -> None:
         self._channel = await connection.fetchval(_NAME)
         await connection.add_listener(self._channel, self._hear)
-        # Notices sent during the interruption were lost on both sides.
+        # Notifications sent during the interruption were lost on both sides.
         self._waiting.take()
         self._waiting.add(EVERYWHERE)
         self._is_awake.set()
@@ -89,7 +96,7 @@ class PostgresNotices:
             self._listener.miss()
 
     def _hear(self, _connection: Any, _pid: int, _channel: str, payload: object) -> None:
-        """Pass on a notice of another server, and skip anything else."""
+        """Pass on a notification of another server, and skip anything else."""
         owner, *words = str(payload).split(" ")
         if owner == self._owner:
             self._heard_at = time.monotonic()
@@ -101,7 +108,7 @@ class PostgresNotices:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_SELDOM):
                     await self._is_awake.wait()
-            self._judge()
+            self._check_own()
             if self._link.connection is None:
                 await asyncio.sleep(_AWAY)
                 continue
@@ -118,8 +125,8 @@ class PostgresNotices:
             messages = list(_pack(self._owner, self._waiting.take()))
             await self._link.use(lambda one: one.execute(_TELL, self._channel, messages), self._patience)
 
-    def _judge(self) -> None:
-        """Log once that this server has not received its own notices for long, and once that it does again."""
+    def _check_own(self) -> None:
+        """Log once that this server has not received its own notifications for long, and once that it does again."""
         is_deaf = time.monotonic() > self._heard_at + _DEAF
         if is_deaf and not self._is_deaf:
             logger.warning(

@@ -14,7 +14,7 @@ _CONNECT = 5.0
 _ANSWER = 0.7
 
 
-class Visitor:
+class BusClient:
     """A process that only asks."""
 
     def __init__(self, access: BusAccess) -> None:
@@ -28,7 +28,7 @@ class Visitor:
         self.bus = Bus(access, self._hear, self._up.set)
 
     @asynccontextmanager
-    async def visiting(self) -> AsyncIterator[None]:
+    async def connected(self) -> AsyncIterator[None]:
         """Be on the bus within the body.
 
         Raises:
@@ -61,26 +61,26 @@ async def find_all(access: BusAccess) -> dict[str, list[dict[str, Any]]]:
     Raises:
         BusAway: The bus cannot be reached.
     """
-    visitor = Visitor(access)
-    async with visitor.visiting():
-        await visitor.ask()
-    heard = sorted(visitor.heard.values(), key=lambda it: str(it["name"]))
+    client = BusClient(access)
+    async with client.connected():
+        await client.ask()
+    heard = sorted(client.heard.values(), key=lambda it: str(it["name"]))
     return {
         "workers": [it for it in heard if it["role"] == "worker"],
         "servers": [it for it in heard if it["role"] == "gateway"],
     }
 
 
-async def drain(access: BusAccess, name: str) -> bool:
+async def ask_to_drain(access: BusAccess, name: str) -> bool:
     """Ask a worker to leave; return False if there is none of this name.
 
     Raises:
         BusAway: The bus cannot be reached.
     """
-    visitor = Visitor(access)
-    async with visitor.visiting():
-        await visitor.ask()
-        if not any(it["role"] == "worker" and it["name"] == name for it in visitor.heard.values()):
+    client = BusClient(access)
+    async with client.connected():
+        await client.ask()
+        if not any(it["role"] == "worker" and it["name"] == name for it in client.heard.values()):
             return False
-        visitor.bus.send(ALL, "drain", None, name)
+        client.bus.send(ALL, "drain", None, name)
     return True
