@@ -37,7 +37,7 @@ from sidecall.kernel.json_data.pointer import format_path
 from sidecall.later import Later, Provided
 
 # A tool's process runs the function alone, without the pipeline of calls in process.
-_inprocess = Later("sidecall.kernel.authoring.inprocess")
+_inprocess = Later("sidecall.authoring.inprocess")
 
 
 def fit_command(tool: CompiledTool) -> CompiledTool:

@@ -10,10 +10,10 @@ from typing import Any, TypeVar, Unpack, cast
 
 from pydantic import BaseModel
 
-from sidecall.kernel.authoring.inputs import Beside, ToolInput
-from sidecall.kernel.authoring.options import OptionFields
+from sidecall.authoring.inputs import Beside, ToolInput
+from sidecall.authoring.options import OptionFields
+from sidecall.compiler.langchain_runtime import RunnableConfig
 from sidecall.kernel.core.virtual_subclasses import VirtualSubclass, find_from_virtual_base, find_virtual_bases
-from sidecall.kernel.ports.runtime import RunnableConfig
 
 T = TypeVar("T", bound=OptionFields)
 

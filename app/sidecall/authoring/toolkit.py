@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from sidecall.kernel.authoring.overrides import is_written_in
-from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.overrides import is_written_in
+from sidecall.authoring.structured_tool import StructuredTool
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.virtual_subclasses import VirtualSubclass
-from sidecall.kernel.schema.signature import find_source
 
 
 class BaseToolkit(VirtualSubclass, BaseModel):

@@ -25,7 +25,6 @@ from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.later import later
 from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place

@@ -18,13 +18,11 @@ from sidecall.compiler.catch_all import CatchAll, make_catch_all
 from sidecall.compiler.choices import choose_most_at_once
 from sidecall.compiler.infinite_numbers import refuse_infinite, takes_numbers
 from sidecall.compiler.json_args_schema import require_tags, shape_arguments, strip_titles
+from sidecall.compiler.model_validator import ModelValidator
 from sidecall.kernel.core.stepwise import MOST_CHOSEN, StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
-from sidecall.kernel.schema.infinite_numbers import refuse_infinite, takes_numbers
-from sidecall.kernel.schema.json_args_schema import require_tags, shape_arguments, strip_titles
-from sidecall.kernel.schema.model_validator import ModelValidator
 from sidecall.kernel.schema.references import inline_references, list_schemas
 
 # Made once: json.dumps makes an encoder at every call.

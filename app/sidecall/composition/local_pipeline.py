@@ -17,6 +17,7 @@ from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.credentials.steps import make_credential_stages
 from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.feature import LateSandboxExecutor
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.steps import WORKSPACE_STAGES

@@ -31,7 +31,7 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.later import later
 from sidecall.settings import Settings
 
