@@ -238,7 +238,7 @@ _GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Start and end",
         "How the server ends, and when it complains: [start, drain and end](lifecycle.md).",
-        ("drain_grace", "drain_timeout", "stuck_after"),
+        ("drain_grace", "drain_timeout", "stuck_after", "worker_silent_after"),
     ),
     (
         "Logs and traces",

@@ -84,6 +84,7 @@ async def ask(number: int) -> str:
         ("drain_grace", "0", 0),
         ("drain_timeout", "0", 0),
         ("stuck_after", "0.1", 0.1),
+        ("worker_silent_after", "0", 0),
         ("log_level", "debug", "debug"),
         (
             "hosts",
@@ -145,6 +146,7 @@ def test_what_is_given_beats_the_environment(monkeypatch: pytest.MonkeyPatch) ->
         ("drain_grace", "-1", "Input should be greater than or equal to 0"),
         ("drain_timeout", "inf", "Input should be a finite number"),
         ("stuck_after", "0", "Input should be greater than or equal to 0.1"),
+        ("worker_silent_after", "-1", "Input should be greater than or equal to 0"),
         ("secrets_dir", "/nowhere", "Value error, there is no such folder, or it may not be read"),
         ("secrets_dir", "/etc/passwd", "Value error, there is no such folder, or it may not be read"),
         ("file_search_folder", "/nowhere", "Value error, there is no such folder, or it may not be read"),

@@ -145,6 +145,7 @@ DEFAULTS = {
     "drain_grace": 2.0,
     "drain_timeout": 30.0,
     "stuck_after": 2.0,
+    "worker_silent_after": 30.0,
     "log_level": "info",
     "log_format": "auto",
     "log_calls": False,

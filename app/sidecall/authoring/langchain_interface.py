@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from inspect import currentframe
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, create_model
+import pydantic
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
@@ -82,16 +83,16 @@ def _choose_sayable(annotation: Any) -> Any:
     return annotation
 
 
-def make_output_model(tool: CompiledTool) -> type[RootModel[Any]]:
+def make_output_model(tool: CompiledTool) -> "type[pydantic.RootModel[Any]]":
     """Make a model of the function's result; of any value if it has no annotation."""
     try:
         returns = read_signature(tool.function).returns
-        root = RootModel[Any] if returns is EMPTY else RootModel[returns]  # type: ignore[valid-type]
+        root = pydantic.RootModel[Any] if returns is EMPTY else pydantic.RootModel[returns]  # type: ignore[valid-type]
         root.model_json_schema(mode="serialization")
     except (NameError, ValueError, PydanticUserError):
-        root = RootModel[Any]
+        root = pydantic.RootModel[Any]
     make: Any = create_model
-    model: type[RootModel[Any]] = make(f"{tool.name}_output", __base__=root)
+    model: type[pydantic.RootModel[Any]] = make(f"{tool.name}_output", __base__=root)
     return model
 
 
@@ -136,7 +137,7 @@ class ToolFace(OptionFields):
         return self.get_input_schema()
 
     @property
-    def output_schema(self) -> type[RootModel[Any]]:
+    def output_schema(self) -> "type[pydantic.RootModel[Any]]":
         """The result of `get_output_schema`."""
         return self.get_output_schema()
 
@@ -154,11 +155,11 @@ class ToolFace(OptionFields):
         if given is None:
             given = make_args_model(self.compiled, with_hidden=True)
         if isinstance(given, dict):
-            return create_model(f"{self.compiled.name}_input", __base__=RootModel[dict[str, Any]])
+            return create_model(f"{self.compiled.name}_input", __base__=pydantic.RootModel[dict[str, Any]])
         model: type[BaseModel] = given
         return model
 
-    def get_output_schema(self, config: Any = None) -> type[RootModel[Any]]:
+    def get_output_schema(self, config: Any = None) -> "type[pydantic.RootModel[Any]]":
         """Make a model of the tool's result."""
         del config
         return make_output_model(self.compiled)

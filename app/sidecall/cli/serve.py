@@ -131,7 +131,9 @@ def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
         with sharing_files(settings) as (shared, writers):
             work, sock = partial(_serve_in_worker, shared, writers), listen(settings, BACKLOG)
             with removing(settings.unix):
-                supervisor = Supervisor(settings.workers, work, sock, seconds, on_started)
+                supervisor = Supervisor(
+                    settings.workers, work, sock, seconds, on_started, silent_after=settings.worker_silent_after
+                )
                 supervisor.scheme = "http" if settings.tls_cert is None else "https"
                 return supervisor.run()
     except StoreUnfit as error:

@@ -14,6 +14,7 @@ from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
 from sidecall.kernel.core.stepwise import TOO_MANY_CHOICES
 from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.json_data.text import has_more_text
 from sidecall.kernel.schema.all_of import join_all
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.drafts import list_forbidden
@@ -21,6 +22,9 @@ from sidecall.kernel.schema.errors.entries import Path
 from sidecall.kernel.schema.errors.reading import Reading
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.errors.validation_errors import Site, ValidationErrors, find_inner, find_nulls
+from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
+from sidecall.kernel.schema.normal.dialects import list_forbidden
+from sidecall.kernel.schema.pattern_places import leave_patterns
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
 
@@ -83,13 +87,15 @@ class JsonSchemaValidator:
     """Validates with a JSON Schema, and with a copy whose open objects are closed.
 
     `root` is the schema by which errors are described; its own names count only if the function takes them. `schema` is
-    what `validator` is compiled from, which may refer to definitions.
+    what `validator` is compiled from, which may refer to definitions. Arguments with more than `most_text` characters
+    are compared with no pattern.
     """
 
     root: Schema
     schema: Schema
     validator: Any
     takes_any: bool
+    most_text: int | None = None
 
     @cached_property
     def leads_back(self) -> bool:
@@ -101,6 +107,12 @@ class JsonSchemaValidator:
         """The closed schema, compiled at the first call: most tools of a large catalog are never called."""
         return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
 
+    @cached_property
+    def loose(self) -> "JsonSchemaValidator":
+        """The same without patterns."""
+        schema = leave_patterns(self.root, lambda _: True)
+        return JsonSchemaValidator(schema, schema, _compile(schema), self.takes_any)
+
     @property
     def kept_from(self) -> int | None:
         """The minimum path length at which unknown names are kept; None if all are dropped."""
@@ -108,12 +120,16 @@ class JsonSchemaValidator:
 
     def make_integers(self, fitting: Any) -> Any:
         """Convert whole floats to ints where the schema accepts them as integers."""
+        if self._is_too_long(fitting):
+            return self.loose.make_integers(fitting)
         if self._is_costly(fitting):
             return fitting  # What holds of each part would be listed for each way to read it.
         return make_integers(fitting, self.root, self.schema, lambda data: self.validator.evaluate(data).list())
 
     def validate(self, data: Mapping[str, Any]) -> Reading:
         """Validate the arguments, unknown ones included."""
+        if self._is_too_long(data):
+            return self.loose.validate(data)
         if self._is_costly(data):
             return self._validate_roughly(data)
         found = self._list_errors(self.closed, data)
@@ -149,9 +165,14 @@ class JsonSchemaValidator:
 
     def validate_known(self, data: Mapping[str, Any]) -> Reading:
         """Validate the known arguments; ignore unknown ones."""
+        if self._is_too_long(data):
+            return self.loose.validate_known(data)
         if self._is_costly(data):
             return self._validate_roughly(data)
         return _read(self._list_errors(self.validator, data), data)
+
+    def _is_too_long(self, data: Any) -> bool:
+        return self.most_text is not None and has_more_text(data, self.most_text)
 
     def _is_costly(self, data: Any) -> bool:
         return self.leads_back and is_costly(data, self.root)

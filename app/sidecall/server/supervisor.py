@@ -12,6 +12,7 @@ import socket as sockets
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -44,6 +45,8 @@ _PAUSE = 1.0
 _MOST_STARTS = 3
 
 _TICK = 1.0
+# Seconds between the signs of life of a worker. They come from a thread, also while its event loop is blocked.
+_PULSE = 1.0
 
 
 @dataclass(eq=False, slots=True)
@@ -51,7 +54,19 @@ class _Worker:
     process: SpawnProcess
     # Which start in its place this is, since the last worker there that has served.
     trial: int
+    pulse: Connection
     has_served: bool = False
+    # Seconds since its last sign of life; None before the first one.
+    silent: float | None = None
+
+    def listen(self, seconds: float) -> None:
+        """Take its signs of life; so many seconds have passed since they were taken last."""
+        if self.silent is not None:
+            self.silent += seconds
+        with suppress(OSError, EOFError):
+            while self.pulse.poll():
+                self.pulse.recv_bytes()
+                self.silent = 0.0
 
 
 class Supervisor:
@@ -61,9 +76,18 @@ class Supervisor:
     """
 
     def __init__(
-        self, count: int, work: Work, sock: socket, seconds_to_end: float, on_started: Callable[[], object]
+        self,
+        count: int,
+        work: Work,
+        sock: socket,
+        seconds_to_end: float,
+        on_started: Callable[[], object],
+        silent_after: float = 0.0,
     ) -> None:
-        """Prepare `count` workers; `on_started` is called once all of them are serving."""
+        """Prepare `count` workers; `on_started` is called once all of them are serving.
+
+        One without a sign of life for `silent_after` seconds is killed; none is with 0.
+        """
         self._count = count
         self._work = work
         self._sock = sock
@@ -71,6 +95,8 @@ class Supervisor:
         self.scheme = "http"
         self._seconds_to_end = seconds_to_end
         self._on_started = on_started
+        self._silent_after = silent_after
+        self._looked_at = time.monotonic()
         self._workers: list[_Worker] = []
         # When the next worker of a place that is empty starts, and which trial that is.
         self._empty: list[tuple[float, int]] = []
@@ -96,6 +122,7 @@ class Supervisor:
             self._listen()  # After the look at who is dead, who may have served before.
             for worker in dead:
                 self._bury(worker)
+            self._kill_silent()
             self._fill()
             if self._ends_at is not None and time.monotonic() > self._ends_at:
                 logger.error("workers do not end by themselves and are killed: %d", len(self._workers))
@@ -105,15 +132,16 @@ class Supervisor:
     def _start(self, trial: int) -> None:
         try:
             counts, (ours, theirs) = CountFile.create(), sockets.socketpair()
-            with theirs:
-                peers = theirs, counts
-                process = self._context.Process(target=_begin, args=(self._work, self._sock, self._ready, peers))
+            pulse, give_pulse = self._context.Pipe(duplex=False)
+            with theirs, give_pulse:
+                ways = self._ready, give_pulse
+                process = self._context.Process(target=_begin, args=(self._work, self._sock, ways, (theirs, counts)))
                 process.start()
         except OSError as error:
             logger.error("no worker process can be started: %s", error.strerror or error)
             self._try_again(trial)
             return
-        self._workers.append(_Worker(process, trial))
+        self._workers.append(_Worker(process, trial, pulse))
         self._hub.add(process.pid or 0, ours, counts)
         if self._ends_at is not None:  # A signal came during the wait.
             process.terminate()
@@ -129,6 +157,24 @@ class Supervisor:
                 trial,
             )
             self._give_up()
+
+    def _kill_silent(self) -> None:
+        """Kill workers without a sign of life, such as stopped ones; others take their places.
+
+        Time in which this process did not run either does not count.
+        """
+        now = time.monotonic()
+        passed, self._looked_at = min(now - self._looked_at, 2 * _TICK), now
+        for worker in self._workers:
+            worker.listen(passed)
+            if worker.silent is not None and 0 < self._silent_after < worker.silent:
+                worker.silent = None
+                logger.error(
+                    "worker %s gives no sign of life for %.0f s, as if it was stopped, and is killed",
+                    worker.process.pid,
+                    self._silent_after,
+                )
+                worker.process.kill()
 
     def _find_pause(self) -> float:
         now = time.monotonic()
@@ -163,6 +209,7 @@ class Supervisor:
 
     def _bury(self, worker: _Worker) -> None:
         self._workers.remove(worker)
+        worker.pulse.close()
         process, code = worker.process, worker.process.exitcode or 0
         if self._ends_at is not None:
             self._check_exit(process, code)
@@ -218,17 +265,20 @@ class Supervisor:
             worker.process.kill()
 
 
-def _begin(work: Work, sock: socket, ready: Connection, peers: tuple[socket, CountFile]) -> None:
+def _begin(work: Work, sock: socket, ways: tuple[Connection, Connection], peers: tuple[socket, CountFile]) -> None:
     on_reload()
-    link = WorkerLink(*peers)
-    threading.Thread(target=_follow_parent, args=(link,), name="sidecall-parent", daemon=True).start()
+    link, (ready, pulse) = WorkerLink(*peers), ways
+    threading.Thread(target=_follow_parent, args=(link, pulse), name="sidecall-parent", daemon=True).start()
     work(sock, lambda: ready.send(os.getpid()), link)
 
 
-def _follow_parent(link: WorkerLink) -> None:
-    """Shut down when the parent process is gone."""
+def _follow_parent(link: WorkerLink, pulse: Connection) -> None:
+    """Give signs of life, and shut down when the parent process is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()
+        while parent.is_alive():
+            with suppress(OSError):
+                pulse.send_bytes(b".")
+            parent.join(_PULSE)
         link.are_left = True
         os.kill(os.getpid(), signal.SIGTERM)

@@ -291,6 +291,13 @@ class Settings(
         allow_inf_nan=False,
         description="Seconds until a blocked event loop is logged, with its stack.",
     )
+    worker_silent_after: float = Field(
+        default=30.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Seconds after which one of several workers is killed and replaced that gives no sign of life, as "
+        "when it is stopped; 0: never. One whose event loop is blocked gives them.",
+    )
     log_level: LogLevel = Field(default="info", description="Least severe log lines to write.")
     log_format: LogFormat = Field(default="auto", description="`json`, `text`, or `auto`: text on a terminal only.")
     log_calls: bool = Field(default=False, description="Whether each call is logged; at level debug it always is.")

@@ -23,12 +23,14 @@ __all__ = ["_nobody_looks", "cluster", "emptied_url", "place", "postgres_url"]
 pytestmark = pytest.mark.usefixtures("_nobody_looks")
 
 GO: list[asyncio.Event] = []
+BEGUN: list[str] = []
 ENDS: list[str] = []
 
 
 @tool
 async def hold() -> str:
     """Wait until it may end."""
+    BEGUN.append("hold")
     try:
         await GO[0].wait()
     except asyncio.CancelledError:
@@ -51,6 +53,7 @@ async def count(most: int, pause: int, context: ToolContext) -> str:
 async def fleet(place: Place) -> AsyncIterator[list[Member]]:
     """Give three servers."""
     GO[:] = [asyncio.Event()]
+    BEGUN.clear()
     ENDS.clear()
     async with open_fleet(place, [(hold, count)] * 3) as members:
         yield members
@@ -70,9 +73,9 @@ async def read(member: Member, entry: CallEntry) -> list[tuple[str, int]]:
 async def test_a_call_is_cancelled_at_another_server(fleet: list[Member]) -> None:
     """Who cancels it hears its end."""
     entry = await fleet[0].submit("hold")
+    await until(lambda: BEGUN == ["hold"])
 
-    for other in fleet[1:2]:
-        ended = await asyncio.wait_for(other.jobs.cancel(entry.id, "default"), 30)
+    ended = await asyncio.wait_for(fleet[1].jobs.cancel(entry.id, "default"), 30)
     with pytest.raises(CallEnded):
         await fleet[2].jobs.cancel(entry.id, "default")
 
@@ -82,7 +85,7 @@ async def test_a_call_is_cancelled_at_another_server(fleet: list[Member]) -> Non
 async def test_a_call_is_cancelled_that_begins_at_this_moment(fleet: list[Member]) -> None:
     """One server cancels it, which it found queued, and another begins it before that is written."""
     entry = await fleet[0].submit("hold")
-    await until(lambda: sum(member.running for member in fleet) == 1)
+    await until(lambda: BEGUN == ["hold"])
     as_it_was = entry.model_copy(update={"status": "queued"})
 
     is_told = await fleet[1].jobs._cancel_elsewhere(as_it_was, "ann")

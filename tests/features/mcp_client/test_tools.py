@@ -1,5 +1,6 @@
 """A tool of another server is made ready as ours are."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.tools import make_remote_tool
 from sidecall.kernel.core.context import ToolContext
-from sidecall.kernel.core.errors import DefinitionError
+from sidecall.kernel.core.errors import DefinitionError, InvalidArguments
 from sidecall.kernel.core.tool import CompiledTool
 from tests.kit.callers.secrets import SECRETS_KEY
 from tests.kit.clients import MakeClient
@@ -40,6 +41,24 @@ def test_results_are_described_where_their_schema_is_one() -> None:
     """What is none says nothing."""
     assert make(output_schema={"type": "object", "title": "Seen"}).output_schema == {"type": "object"}
     assert make(output_schema={"type": 7}).output_schema is None
+
+
+def test_a_pattern_that_would_take_long_is_left_to_its_server(caplog: pytest.LogCaptureFixture) -> None:
+    """The log names it, and models read it still; results are compared with none."""
+    caplog.set_level(logging.INFO, "sidecall")
+    properties = {"slow": {"type": "string", "pattern": "(?=.*a)b"}, "fast": {"type": "string", "pattern": "^b$"}}
+    listed = {"type": "object", "properties": properties}
+
+    tool = make(input_schema=listed, output_schema=listed)
+
+    assert tool.args_schema.json_schema["properties"] == properties
+    assert tool.output_schema == listed
+    assert tool.args_schema.validate({"slow": "c"}, {}, [], []) == {"slow": "c"}
+    with pytest.raises(InvalidArguments):
+        tool.args_schema.validate({"fast": "c"}, {}, [], [])
+    assert tool.results is not None
+    assert tool.results.settle("see", {"slow": "c", "fast": "c"}) == {"slow": "c", "fast": "c"}
+    assert caplog.messages == ["MCP server a: tool 'see': compared by its server alone: the patterns '(?=.*a)b'"]
 
 
 async def test_what_is_the_callers_goes_with_the_call(make_client: MakeClient) -> None:

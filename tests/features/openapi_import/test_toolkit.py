@@ -1,5 +1,6 @@
 """Operations of a document become tools: their names, arguments, options, and why some do not."""
 
+import logging
 from typing import Any
 
 import pytest
@@ -243,6 +244,17 @@ def test_a_pattern_in_another_language_harms_nothing() -> None:
     arguments = flat(document({"/": {"get": {"operationId": "get", "parameters": [parameter]}}}))
 
     assert arguments["properties"]["v"] == {"type": "string"}
+
+
+def test_a_pattern_that_would_take_long_is_left_to_the_service(caplog: pytest.LogCaptureFixture) -> None:
+    """It is shown, and the log names it."""
+    caplog.set_level(logging.INFO, "sidecall")
+    parameter = {"name": "v", "in": "query", "schema": {"type": "string", "pattern": "(?=.*a)b"}}
+
+    arguments = flat(document({"/": {"get": {"operationId": "get", "parameters": [parameter]}}}))
+
+    assert arguments["properties"]["v"] == parameter["schema"]
+    assert caplog.messages == ["the OpenAPI document, GET /: compared by the service alone: the patterns '(?=.*a)b'"]
 
 
 @pytest.mark.parametrize("options", [{"auth": "text"}, {"requires_approval": "reading"}])

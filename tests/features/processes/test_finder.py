@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, BaseToolkit, Tool, tool
-from sidecall.features.processes.finder import Finder, Home, load_tools_of
+from sidecall.features.processes.finder import Finder, Home, load_function
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import DiscoveryError
 from sidecall.loading.collect import TOOLS_OF, collect_items, tools_of
@@ -121,4 +121,4 @@ def test_a_toolkit_that_makes_no_tools_harms_no_others(here: Path) -> None:
 
 def test_what_lists_tools_is_loaded_by_its_name() -> None:
     """A function cannot be sent to a process."""
-    assert load_tools_of(TOOLS_OF) is tools_of
+    assert load_function(TOOLS_OF) is tools_of

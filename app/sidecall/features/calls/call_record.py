@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any, Self, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
-from pydantic_core import to_json
 
 from sidecall.kernel.core.context import Caller, CallOrigin, HeaderMap
 from sidecall.kernel.core.deadline import Deadline
@@ -18,6 +17,7 @@ from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.origin import find_origin
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.workspaces import FIELD, HEADER, name_conversation
 
@@ -94,9 +94,9 @@ class CallRecord(BaseModel, defer_build=True):
         }
         return make_unchecked(cls, fields)
 
-    def keep_deadline(self, deadline: Deadline | None) -> Self:
+    def keep_deadline(self, deadline: Deadline) -> Self:
         """Return the record with the client's deadline, for a call that runs only for its request."""
-        return self if deadline is None else self.model_copy(update={"due": deadline.to_clock()})
+        return self.model_copy(update={"due": deadline.to_clock()})
 
     def put_args(self, args: dict[str, Any] | str) -> Self:
         """Return the record with a person's edited arguments."""
@@ -114,6 +114,10 @@ class CallRecord(BaseModel, defer_build=True):
 
     def to_json(self) -> str:
         """Write the record as JSON text."""
+        return self.write().decode()
+
+    def write(self) -> bytes:
+        """Write the record as JSON."""
         # What pydantic's own way makes, with less around it; there is nothing in a record that JSON cannot say.
         # A model, or a dictionary of a kind of its own, takes twice as long as its copy.
         said = self.__dict__
@@ -125,7 +129,7 @@ class CallRecord(BaseModel, defer_build=True):
         for name in _OPTIONAL:
             if said[name] is None:
                 del written[name]
-        return to_json(written).decode()
+        return dump_plain(written)
 
     def to_request(self) -> CallRequest:
         """Return a request that runs the recorded call.

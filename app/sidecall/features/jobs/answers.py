@@ -63,23 +63,28 @@ async def answer_remembered(
     form: DialectName = "langchain"
     callback_url, is_async = None, preferences.is_async or tool.options.background
     if sent is not None:
-        form, callback_url, is_async = sent.dialect, sent.callback_url, is_async or goes_on_alone(sent)
+        form, callback_url = sent.dialect, sent.callback_url
+        is_async = is_async or sent.is_async or callback_url is not None  # As `goes_on_alone` says.
     if callback_url is not None:
         parts.receivers.find(callback_url)
-    is_counted = parts.pipeline.gate.counts(tool)
-    if is_counted or _has_to_be_admitted(parts, request, tool):
+    gate = parts.pipeline.gate
+    is_counted = gate.counts(tool)
+    # Most are spared a coroutine.
+    if is_counted or gate.has_checks or tool.injections or request.sender.pinned is not None:
         await _admit(parts, request, tool)
     how = _choose_how(parts, request, tool, preferences, is_async, callback_url)
     submitted = await parts.jobs.submit(request, how)
     headers = _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
     if isinstance(submitted, AcceptedCall) and submitted.end is not None:
-        _raise_problem(submitted.end.message, how, submitted)
+        if how.waits:
+            _raise_problem(submitted.end.message, submitted)
         return _write_end(submitted.end, form, headers)
     entry = entry_of(submitted)
     if preferences.wait or not is_async:
         waiting = _wait(parts, submitted, entry, preferences, request.sender.deadline, is_async=is_async)
         entry = await context.while_present(waiting)
-    _raise_problem(entry.message, how, submitted)
+    if how.waits:
+        _raise_problem(entry.message, submitted)
     return await write_entry(parts, entry, form, headers, tool)
 
 
@@ -96,7 +101,8 @@ async def accept_call(
     how = _choose_how(parts, request, tool, preferences, is_async)
     submitted = await parts.jobs.submit(request, how)
     entry = await _wait(parts, submitted, entry_of(submitted), preferences, request.sender.deadline, is_async=is_async)
-    _raise_problem(entry.message, how, submitted)
+    if how.waits:
+        _raise_problem(entry.message, submitted)
     is_counted = parts.pipeline.gate.counts(tool)
     return entry, _make_headers(parts, submitted, request, preferences, is_counted=is_counted)
 
@@ -162,18 +168,13 @@ async def answer_replay(
     return await write_entry(parts, entry, form, headers, tool)
 
 
-def _raise_problem(message: ToolMessage | None, how: Submission, submitted: Submitted) -> None:
+def _raise_problem(message: ToolMessage | None, submitted: Submitted) -> None:
     """Raise the problem that a tool's author declared, for a client that waits for the end, also on repetition."""
-    if how.waits and message is not None and message.status == "error":
+    if message is not None and message.status == "error":
         problem = find_problem(message)
         if problem is not None:
             problem.is_replayed = isinstance(submitted, CallEntry)
             raise problem
-
-
-def _has_to_be_admitted(parts: Parts, request: CallRequest, tool: CompiledTool) -> bool:
-    """Return whether admission of a call that is not counted may wait or refuse; most calls are spared a coroutine."""
-    return bool(tool.injections) or request.sender.pinned is not None or parts.pipeline.gate.has_checks
 
 
 async def _admit(parts: Parts, request: CallRequest, tool: CompiledTool) -> None:
@@ -230,7 +231,8 @@ def _never(_entry: CallEntry) -> bool:
 def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has just ended, using the stored text where there is one."""
     message = end.message
-    headers |= _add_cache_status(message, headers)
+    if "cache" in message.response_metadata:
+        headers |= _add_cache_status(message, headers)
     if form == "langchain" and not message.additional_kwargs:
         return Reply(end.write(), 200, headers)
     return Reply(to_json(write_answer(message, form)), 200, {**headers, **name_failure(message, form)})

@@ -129,7 +129,9 @@ class Jobs:
             if (known := await self._find_known(how.key)) is not None:
                 return known
             raise TooManyJobs(_QUEUED if lacks_place else _FULL)
-        record = CallRecord.of(request, new_invocation_id()).keep_deadline(request.sender.deadline)
+        record = CallRecord.of(request, new_invocation_id())
+        if request.sender.deadline is not None:
+            record = record.keep_deadline(request.sender.deadline)
         if record.names_conversation:
             require_conversation(request.sender.headers, request.context)
         try:
@@ -147,10 +149,12 @@ class Jobs:
 
     def _begins_here(self, request: CallRequest) -> bool:
         """Return whether a call without a waiting client may start at once."""
-        share = self._reconciler.share
-        if share.others and (FIELD in request.context or HEADER in request.sender.headers):
+        share, waits_for_others = self._reconciler.share, self._reconciler.queued > 0
+        if not share.others:
+            return not waits_for_others
+        if FIELD in request.context or HEADER in request.sender.headers:
             return True  # The files of its conversation may be only here.
-        return self._reconciler.queued <= 0 and share.begins_at_once
+        return not waits_for_others and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Store a call, and start or queue it; None if there is one with its key."""

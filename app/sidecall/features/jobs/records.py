@@ -1,16 +1,25 @@
 """The values that are stored of a durable call: its key, its acceptance, its attempts and its end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
+from msgspec import Struct
 from pydantic_core import from_json, to_json
 
 from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.kernel.core.cost import BILLION, to_number
-from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_value, make_unchecked, write_stored
+from sidecall.kernel.core.messages import (
+    ABSENT,
+    ToolMessage,
+    find_value,
+    make_unchecked,
+    write_message,
+    write_stored,
+)
+from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallStatus, measure_ms, to_datetime
 
 
@@ -52,9 +61,7 @@ class CallDecision:
         return said
 
 
-# Not frozen, since one is made for each call: setting fields of frozen ones takes several times as long.
-@dataclass(slots=True)
-class Acceptance:
+class Acceptance(Struct):
     """What is stored with the record of an accepted call.
 
     Args:
@@ -96,8 +103,7 @@ class LostCall:
     record: CallRecord
 
 
-@dataclass(slots=True)
-class CallCompletion:
+class CallCompletion(Struct):
     """How an attempt at a call ended; `text` is its answer as JSON once it was serialized, so that this is done once.
 
     `never_ran` is true when it waited for a person and its tool was not started; `decision` is the person's decision.
@@ -108,7 +114,7 @@ class CallCompletion:
     status: CallStatus
     kind: str | None
     message: ToolMessage
-    text: bytes | None = field(default=None, repr=False, compare=False)
+    text: bytes | None = None
     never_ran: bool = False
     decision: CallDecision | None = None
     trace_id: str | None = None
@@ -124,8 +130,7 @@ class CallCompletion:
     def write(self) -> bytes:
         """Return its answer as JSON."""
         if self.text is None:
-            # As pydantic's own method, with less overhead.
-            self.text = self.message.__pydantic_serializer__.to_json(self.message)
+            self.text = write_message(self.message)
         return self.text
 
     def store(self) -> bytes:

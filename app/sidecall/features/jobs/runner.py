@@ -100,7 +100,10 @@ class Runner:
                 awaited = work.send(None)
             except StopIteration as done:
                 running.note_end()
-                await self._write_first(running, acceptance, accepted, done.value)
+                if done.value is None:
+                    answer_sender(accepted, await self._store(running, acceptance, running.end))
+                else:
+                    await self._write_first(running, acceptance, accepted, done.value)
             else:
                 # The run continues in the meantime.
                 accepting = loop.create_task(self._accept_late(running, acceptance, accepted))
@@ -117,39 +120,47 @@ class Runner:
             self._leave(running, teller)
 
     async def _write_first(
-        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write | None
+        self, running: RunningCall, acceptance: Acceptance, accepted: Accepted, write: Write
     ) -> None:
-        """Write the first state of a call."""
+        """Write the first state of a call that has not simply ended."""
         if running.refusal is not None:
             answer_sender(accepted, running.refusal)
-        elif running.end is None:
-            if await self._accept_late(running, acceptance, accepted):
-                await self.writer.write_down(running, write)
-        else:
-            record = partial(self._calls.record, running.record, acceptance, running.end)
-            answer_sender(accepted, await self._store(running, acceptance, record))
+        elif running.end is not None:
+            answer_sender(accepted, await self._store(running, acceptance, running.end))
+        elif await self._accept_late(running, acceptance, accepted):
+            await self.writer.write_down(running, write)
 
     async def _accept_late(self, running: RunningCall, acceptance: Acceptance, accepted: Accepted) -> bool:
         """Write a call that has already started; False if that fails, and its end must not be published."""
-        stored = await self._store(running, acceptance, partial(self._calls.accept, running.record, acceptance))
+        stored = await self._store(running, acceptance)
         running.accepted = stored if isinstance(stored, AcceptedCall) else None
         answer_sender(accepted, stored)
         return running.accepted is not None
 
     async def _store(
-        self, running: RunningCall, acceptance: Acceptance, write: Callable[[], Awaitable[AcceptedCall | None]]
+        self, running: RunningCall, acceptance: Acceptance, end: CallCompletion | None = None
     ) -> AcceptedCall | StoreUnavailable | None:
-        """Write a call that has already started; one that may not run twice is written as soon as that is possible."""
+        """Write a call that has already started, with its end if it has one.
+
+        One that may not run twice is written as soon as that is possible.
+        """
         try:
-            return await write()
+            return await self._write_new(running, acceptance, end)
         except StoreUnavailable as error:
             if may_repeat(self._find(running.record.tool_call.name)):
                 return error
         try:
             # What was written the first time, although it was not said, is found by its id.
+            write = partial(self._write_new, running, acceptance, end)
             return await self.writer.insist(running.id, write) or AcceptedCall(running.record, acceptance)
         except StoreUnavailable as error:
             return error
+
+    def _write_new(
+        self, running: RunningCall, acceptance: Acceptance, end: CallCompletion | None
+    ) -> Awaitable[AcceptedCall | None]:
+        calls, record = self._calls, running.record
+        return calls.accept(record, acceptance) if end is None else calls.record(record, acceptance, end)
 
     async def _carry_out_new(
         self,

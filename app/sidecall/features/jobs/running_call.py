@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from sidecall.features.calls.call_record import CallRecord
+from msgspec import Struct
+
 from sidecall.features.jobs.records import CallCompletion, end_entry
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.errors import RequestError
@@ -37,8 +37,7 @@ class CallTask(asyncio.Task[None]):
 Accepted = asyncio.Future[AcceptedCall | None]
 
 
-@dataclass(slots=True)
-class RunningCall:
+class RunningCall(Struct, eq=False):
     """A call that this server runs.
 
     `attempt` has to be named at its end. `waits` is true when a client waits who is refused when there is no room;

@@ -55,17 +55,17 @@ class SqlCalls:
         Raises:
             StoreUnavailable: It was not accepted.
         """
-        record, args, key, owner = call.to_json(), acceptance.args, acceptance.key, acceptance.owner
+        record, args, key, owner = call.write(), acceptance.args, acceptance.key, acceptance.owner
         whose, created = _name_call(call)
         status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
         known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
         url = acceptance.callback_url
-        size = _measure(record) + _BESIDE + (0 if args is None else _measure(args))
+        size = len(record) + _BESIDE + _measure(args)
         row: Row | None = None
         self._kept.take(1, size)  # Before the write, so that each of many concurrent ones counts those before it.
         try:
             row = await self._database.write(
-                *("accept_call", *whose, status, attempt, owner, created, started, args, record, *known),
+                *("accept_call", *whose, status, attempt, owner, created, started, args, record.decode(), *known),
                 *(acceptance.replay_of, size, url, None if url is None else created, *call.origin),
                 size=size,
             )
@@ -80,7 +80,7 @@ class SqlCalls:
         Raises:
             StoreUnavailable: It was not stored.
         """
-        record, message, now, key = call.to_json(), end.store().decode(), self._clock(), acceptance.key
+        record, message, now, key = call.write(), end.store(), self._clock(), acceptance.key
         whose, created = _name_call(call)
         free_at = self._kept.keep_until(now, was_held=False)
         known: Row = (None, None, None, free_at)
@@ -88,8 +88,8 @@ class SqlCalls:
             expires_at = key.expires_at + now - created  # Ended calls renew the time of their key.
             known = (key.text, key.fingerprint, expires_at, max(free_at, expires_at))
         said = None if end.decision is None else end.decision.write()
-        size = _measure(record) + _measure(acceptance.args or "") + _measure(message) + _measure(said or "") + _BESIDE
-        texts = (acceptance.args, record, message)
+        size = len(record) + _measure(acceptance.args) + len(message) + _measure(said) + _BESIDE
+        texts = (acceptance.args, record.decode(), message.decode())
         row: Row | None = None
         self._kept.take(1, size)
         try:
@@ -159,7 +159,7 @@ class SqlCalls:
         Return whether its cancellation was requested.
         """
         said = None if decision is None else decision.write()
-        size = _measure(said or "")
+        size = _measure(said)
         step = (
             ("hold_call", attempt, approval_id) if attempt is not None else ("hold_call_again", approval_id, said, size)
         )
@@ -175,7 +175,7 @@ class SqlCalls:
         """
         text, now, is_held = end.store(), self._clock(), attempt is None
         said = None if end.decision is None else end.decision.write()
-        message, size = text.decode(), len(text) + _measure(said or "")
+        message, size = text.decode(), len(text) + _measure(said)
         told = (end.status, end.kind, message, now, size, self._kept.keep_until(now, was_held=is_held))
         row = (
             ("settle_call", call_id, *told, int(end.never_ran), said, end.cost)
@@ -249,7 +249,9 @@ def to_entry(row: Row) -> CallEntry:
     )
 
 
-def _measure(text: str) -> int:
+def _measure(text: str | None) -> int:
+    if text is None:
+        return 0
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 

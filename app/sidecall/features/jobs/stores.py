@@ -1,9 +1,9 @@
 """Protocols of the store of calls."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
 from pydantic_core import from_json
 
 from sidecall.features.calls.call_record import CallRecord
@@ -32,8 +32,7 @@ _UNKNOWN_UNTIL_END = dict.fromkeys(("queue_ms", "attempts", "cost"))
 _OF_PLAIN_CALLS = dict.fromkeys(("progress", "worker"))
 
 
-@dataclass(slots=True)
-class AcceptedCall:
+class AcceptedCall(Struct):
     """A stored call and, once it was stored, its end; `ended_at` is in seconds since 1970.
 
     Most clients want the answer only, so the entry is made on request.

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.messages import ToolCall
@@ -34,8 +36,7 @@ class JobLimits:
     shares: bool = True
 
 
-@dataclass(slots=True)
-class Submission:
+class Submission(Struct):
     """Execution options of a call.
 
     `waits` is true when a client waits who is refused when there is no room; `hears_end` when the client gets nothing

@@ -23,7 +23,15 @@ from sidecall.kernel.core.messages import ContentBlock, ToolMessage, ValuedBlock
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Parameter
 from sidecall.kernel.json_data.to_json import to_text
+from sidecall.kernel.schema.author_mistakes import locate_fault
+from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
+from sidecall.kernel.schema.foreign_patterns import bound_patterns
 from sidecall.kernel.schema.forms.mirrored import drop_headers
+from sidecall.kernel.schema.forms.structured import Structure
+from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, strip_titles
+from sidecall.kernel.schema.normal.documents import SchemaUnfit
+from sidecall.kernel.schema.normal.normalize import normalize_schema
+from sidecall.kernel.schema.pattern_places import leave_patterns
 from sidecall.kernel.schema.references import inline_references
 
 logger = logging.getLogger("sidecall")
@@ -71,7 +79,9 @@ def make_remote_tool(
         raise SchemaInferenceError(f"{source}: tool {listed.name!r}: its schema is none: {error}") from error
     assert isinstance(made.args_schema, JsonArgsSchema)
     # Unknown arguments go to the server, which may ignore them. Defaults are the server's.
-    accepted = replace(made.args_schema, guards=1, fills=False)
+    accepted, left = bound_patterns(replace(made.args_schema, guards=1, fills=False))
+    if left:
+        logger.info("%s: tool %r: compared by its server alone: the patterns %s", source, listed.name, left)
     return _add_structure(replace(made, source=source, says_values=True, args_schema=accepted), listed)
 
 
@@ -96,7 +106,8 @@ def _add_structure(tool: CompiledTool, listed: ListedTool) -> CompiledTool:
         return tool
     try:
         shown = inline_references(strip_titles(normalize_schema(listed.output_schema)))
-        results = Structure(shown)
+        # Its answer is passed on even if it does not fit, so that no pattern is worth the time.
+        results = Structure(leave_patterns(shown, lambda _: True))
         results.compile()
     except Exception as error:  # An invalid output schema is dropped; the text is still there.
         said = "%s: tool %r is offered without its outputSchema: %s"

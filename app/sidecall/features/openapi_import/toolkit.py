@@ -35,6 +35,8 @@ from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, Tool
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.json_data.text import pause_collector
+from sidecall.kernel.schema.foreign_patterns import bound_patterns
+from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.kernel.schema.references import map_children
 from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.bodies import AnswerBounds
@@ -298,7 +300,10 @@ def _accept(where: str, schema: Schema, definitions: Definitions) -> JsonArgsSch
     except DefinitionError:
         made = compile_json_args_schema(where, _drop_patterns(schema), takes)
     # A missing argument is left to the service's default.
-    return replace(made, fills=False)
+    made, left = bound_patterns(replace(made, fills=False))
+    if left:
+        logger.info("%s: compared by the service alone: the patterns %s", where, left)
+    return made
 
 
 def _drop_patterns(schema: Schema) -> Schema:

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
@@ -24,11 +24,10 @@ class Home(TypedDict):
 ToolsOf = Callable[[object], Iterable[CompiledTool]]
 
 
-def load_tools_of(name: str) -> ToolsOf:
+def load_function(name: str) -> Any:
     """Import the function in `module:function`, since functions cannot be sent."""
     module, _, function = name.partition(":")
-    tools_of: ToolsOf = getattr(importlib.import_module(module), function)
-    return tools_of
+    return getattr(importlib.import_module(module), function)
 
 
 class Finder:

@@ -48,7 +48,7 @@ def open_tracing(switch: "_feature.TracingMode", redaction: Redaction) -> "_call
 
 def open_in_process() -> "_calls.Tracing | None":
     """Trace what a tool does in its process, if the environment names a destination."""
-    return open_tracing("auto", Redaction())
+    return open_tracing("auto", Redaction()) if _is_asked_for() else None
 
 
 def _is_asked_for() -> bool:

@@ -47,7 +47,10 @@ def _format_state(told: Mapping[str, Any]) -> str:
 
 
 async def _list_missing(sandbox: LocalSandbox) -> dict[str, str | None]:
-    return {toolkit.name: await _find_missing(toolkit, sandbox) for toolkit in TOOLKITS}
+    try:
+        return {toolkit.name: await _find_missing(toolkit, sandbox) for toolkit in TOOLKITS}
+    finally:
+        await sandbox.close()
 
 
 async def _find_missing(toolkit: ShippedToolkit, sandbox: LocalSandbox) -> str | None:

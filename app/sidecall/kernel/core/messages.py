@@ -14,7 +14,7 @@ from sidecall.kernel.core.message_views import MessageText, find_text, list_bloc
 from sidecall.kernel.core.virtual_subclasses import VirtualSubclass, find_from_virtual_base
 from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.text import read_object
-from sidecall.kernel.json_data.to_json import no_json_form, to_text, write_in_pieces
+from sidecall.kernel.json_data.to_json import dump_plain, no_json_form, to_text, write_in_pieces
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -326,10 +326,19 @@ def copy_message(message: ToolMessage) -> ToolMessage:
     return copied
 
 
+def write_message(message: ToolMessage) -> bytes:
+    """Serialize an answer."""
+    said = message.__dict__
+    if type(said["content"]) is str and said["artifact"] is None and not said["additional_kwargs"]:
+        return dump_plain(said)  # As of most answers, all values are plain.
+    if type(said["artifact"]) is WrittenJson:
+        return write_in_pieces(said)
+    return message.__pydantic_serializer__.to_json(message)
+
+
 def write_stored(message: ToolMessage) -> bytes:
     """Serialize an answer for storage, with its value."""
-    is_long = type(find_artifact(message)) is WrittenJson
-    text = write_in_pieces(message.__dict__) if is_long else message.__pydantic_serializer__.to_json(message)
+    text = write_message(message)
     value = find_value(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
 

@@ -87,6 +87,21 @@ def holds_more(text: bytes, most: int) -> bool:
     return False
 
 
+def has_more_text(value: Any, most: int) -> bool:
+    """Return whether the texts of a JSON value, names included, have more than so many characters."""
+    pending = [value]
+    while pending and most >= 0:
+        item = pending.pop()
+        if type(item) is str:
+            most -= len(item)
+        elif type(item) is dict:
+            pending += item
+            pending += item.values()
+        elif type(item) is list:
+            pending += item
+    return most < 0
+
+
 def is_finite(value: Any) -> bool:
     """Return whether all numbers in a parsed value are finite."""
     kind = type(value)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sidecall.features.file_tools.editing.pattern_size import measure_pattern
 from sidecall.features.file_tools.editing.searching import compile_glob, compile_pattern
 from sidecall.kernel.core.errors import ToolException
 
@@ -77,33 +76,6 @@ def test_a_long_pattern_is_refused() -> None:
     """It would take long to compile."""
     with pytest.raises(ToolException, match="The pattern is too long: it may have 1000 characters"):
         compile_pattern("a" * 1001)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "size"),
-    [
-        ("a{3}b", 4),
-        ("a{3,}|b", 5),
-        ("a{,3}", 3),
-        ("a{", 2),
-        ("a*+?", 1),
-        ("(ab){3}", 6),
-        ("(a{3}", 3),
-        (")a{3}", 4),
-        ("a{9}{9}{9}", 729),
-        ("(?:a{1,50}){1,50}b", 2551),
-        ("(?:(?:a{1,50}){1,50}){1,50}b", 127_551),
-        ("(){500}{500}", 250_000),
-        (r"\{{3}\p{L}{4}\x{61}{2}", 21),
-        ("[a{9}]{3}[]a]{3}[^]a]{3}[[:alpha:]b]{3}", 12),
-        # Where spaces are ignored, and where comments are.
-        ("(?x) a { 50 }", 102),
-        ("(?x)a#(\n{50}", 600),
-    ],
-)
-def test_the_size_of_a_pattern_counts_what_is_repeated(pattern: str, size: int) -> None:
-    """Rather too much than too little."""
-    assert measure_pattern(pattern) == size
 
 
 def test_a_long_pattern_may_have_small_repetitions() -> None:

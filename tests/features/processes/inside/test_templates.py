@@ -128,6 +128,21 @@ async def test_the_tools_are_imported_once_for_all_processes_and_their_successor
         assert [parent_of(pid) for pid in after] == running.imports * 4
 
 
+async def test_what_opens_spans_is_imported_once_for_all_processes(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process opens its own."""
+    note = "with open({path!r}, 'a') as file: file.write(f'{{os.getpid()}}\\n')\n"
+    imported, opened = (note.format(path=str(tmp_path / name)) for name in ("imported", "opened"))
+    (tmp_path / "spans_of_test.py").write_text(f"import os\n{imported}def open_spans():\n    {opened}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    async with start(processes=3, traces="spans_of_test:open_spans") as running:
+        importers, openers = ((tmp_path / name).read_text().split() for name in ("imported", "opened"))
+
+        assert [*map(int, importers)] == running.imports
+        assert len({*openers}) == 3
+
+
 async def test_new_code_is_imported_anew_and_the_old_template_ends_with_its_last_process(
     start: Start, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from sidecall.features.processes.child import unpack
 from sidecall.features.processes.code import read_code, restore_code
 from sidecall.features.processes.failures import write_failure
-from sidecall.features.processes.finder import Finder, ToolsOf, load_tools_of
+from sidecall.features.processes.finder import Finder, ToolsOf, load_function
 from sidecall.features.processes.inside.templates import Loaded, MainForkServer
 from sidecall.features.processes.inside.tool_process import (
     Channel,
@@ -38,7 +38,7 @@ def main(control: str, mark: str, tools_of: str) -> None:
     """
     faulthandler.enable()
     leave_no_core()
-    loaded = load_tools_of(tools_of)
+    loaded: ToolsOf = load_function(tools_of)
     # The present pages are shared with all children until they are written. Of garbage there is next to none.
     gc.freeze()
     gc.enable()
@@ -59,6 +59,8 @@ def load(tools_of: ToolsOf, code: int) -> Loaded:
     finder, records = Finder(tools_of), KeepRecords(_MOST_LOGGED)
     logging.getLogger().addHandler(records)
     set_levels(told["levels"])
+    if told["traces"]:
+        load_function(told["traces"])  # Each process calls it.
     for home in told["homes"]:
         finder.explain_loss(home)  # Each process says it of itself.
     logging.getLogger().removeHandler(records)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import asdict
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +19,7 @@ from pydantic_core import to_jsonable_python
 
 from sidecall.features.processes.child import CHUNK, COST, Frames, Message, pack
 from sidecall.features.processes.failures import write_failure
-from sidecall.features.processes.finder import Finder, Home
+from sidecall.features.processes.finder import Finder, Home, load_function
 from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.processes.request import read_request
 from sidecall.features.processes.server_requests import (
@@ -192,8 +191,7 @@ class ToolProcess:
         if told["traces"]:
             # Spans that wait are lost when this process is killed.
             os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
-            module, _, function = told["traces"].partition(":")
-            self._tracing = getattr(import_module(module), function)()
+            self._tracing = load_function(told["traces"])()
         for home in told["homes"]:
             reason = self._finder.explain_loss(home)
             if reason is not None:
