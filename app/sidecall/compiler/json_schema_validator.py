@@ -9,6 +9,7 @@ from typing import Any
 
 from sidecall.compiler.choices import is_costly, leads_back
 from sidecall.compiler.mismatches import Mismatches, list_mismatches
+from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.compiler.rule_errors import add_rule, find_rule, format_rule
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
@@ -22,9 +23,6 @@ from sidecall.kernel.schema.errors.entries import Path
 from sidecall.kernel.schema.errors.reading import Reading
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.errors.validation_errors import Site, ValidationErrors, find_inner, find_nulls
-from sidecall.kernel.schema.mismatches import Mismatches, list_mismatches
-from sidecall.kernel.schema.normal.dialects import list_forbidden
-from sidecall.kernel.schema.pattern_places import leave_patterns
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
 

@@ -19,7 +19,6 @@ from sidecall.kernel.core.messages import (
     write_message,
     write_stored,
 )
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallStatus, measure_ms, to_datetime
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from sidecall.compiler.foreign_patterns import MOST_STEPS, bound_patterns
+from sidecall.compiler.json_args_schema import JsonArgsSchema, make_json_args_schema
+from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.foreign_patterns import MOST_STEPS, bound_patterns
-from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, make_json_args_schema
-from sidecall.kernel.schema.pattern_places import leave_patterns
 
 NESTED = "(?:(?:a{1,50}){1,50}){1,50}b"
 

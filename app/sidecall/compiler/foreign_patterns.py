@@ -7,11 +7,11 @@ bound; any other as long as the text is and the pattern has parts.
 import importlib
 from dataclasses import replace
 
+from sidecall.compiler.json_args_schema import JsonArgsSchema
+from sidecall.compiler.json_schema_validator import compile_validator, make_json_schema_validator
+from sidecall.compiler.pattern_places import leave_patterns, list_patterns
+from sidecall.compiler.pattern_size import measure_pattern
 from sidecall.kernel.core.log_text import shorten
-from sidecall.kernel.schema.json_args_schema import JsonArgsSchema
-from sidecall.kernel.schema.json_schema_validator import compile_validator, make_json_schema_validator
-from sidecall.kernel.schema.pattern_places import leave_patterns, list_patterns
-from sidecall.kernel.schema.pattern_size import measure_pattern
 
 #: Most characters of the texts of a call, times the parts of all patterns, that are compared: about 0.1 seconds.
 MOST_STEPS = 2_000_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.schema.pattern_size import measure_growth, measure_pattern
+from sidecall.compiler.pattern_size import measure_growth, measure_pattern
 
 
 @pytest.mark.parametrize(
