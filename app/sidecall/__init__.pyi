@@ -44,6 +44,14 @@ from sidecall.features.vector_stores.folder import IndexedFolder
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
+from sidecall.kernel.core.agents_outputs import (
+    ToolOutputFileContent,
+    ToolOutputFileContentDict,
+    ToolOutputImage,
+    ToolOutputImageDict,
+    ToolOutputText,
+    ToolOutputTextDict,
+)
 from sidecall.kernel.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.kernel.core.command import Command, Send
 from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext, Usage
@@ -68,14 +76,6 @@ from sidecall.kernel.core.injection import (
 )
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.options import Cache, Retry, ToolAnnotations
-from sidecall.kernel.core.outputs import (
-    ToolOutputFileContent,
-    ToolOutputFileContentDict,
-    ToolOutputImage,
-    ToolOutputImageDict,
-    ToolOutputText,
-    ToolOutputTextDict,
-)
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
 from sidecall.kernel.ports.store import BaseStore, Item, SearchItem, Store

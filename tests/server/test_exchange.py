@@ -12,7 +12,7 @@ from sidecall.kernel.http.disconnect import LET_BE, DisconnectListener
 from sidecall.kernel.http.fast_path import DirectResponse, Reply
 from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
+from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 

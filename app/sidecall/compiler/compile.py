@@ -22,12 +22,12 @@ from sidecall.compiler.output_schema import make_results
 from sidecall.compiler.plain_docstrings import Docstring, DocstringStyle
 from sidecall.compiler.signature import Signature, find_source, is_builtin, read_signature, unwrap
 from sidecall.compiler.signature_model import JSON_TYPES, infer_args_schema
+from sidecall.kernel.core.agents_outputs import promises_content
 from sidecall.kernel.core.command import is_command_type
 from sidecall.kernel.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.native_items import is_native_type
 from sidecall.kernel.core.options import ToolOptions
-from sidecall.kernel.core.outputs import promises_content
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.forms.mirrored import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles

@@ -14,7 +14,7 @@ _MODULES: Mapping[str, Any] = {
     name: Later(f"sidecall.compat.foreign.frameworks.{name}")
     for name in (
         "agno",
-        "callables",
+        "other_frameworks",
         "google_adk",
         "haystack",
         "llama_index",

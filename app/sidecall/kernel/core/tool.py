@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from sidecall.kernel.core.agents_outputs import read_outputs
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.errors import ToolAlreadyRegistered, ToolOutputError
 from sidecall.kernel.core.injection import InjectedParameter, Injection, Supply, find_commands, find_python
 from sidecall.kernel.core.messages import ObjectList
 from sidecall.kernel.core.native_items import read_native
 from sidecall.kernel.core.options import NAMES, ExecutorName, NativeKind, ToolOptions
-from sidecall.kernel.core.outputs import read_outputs
 from sidecall.kernel.ports.sandbox import SandboxUse
 
 EMPTY = inspect.Parameter.empty

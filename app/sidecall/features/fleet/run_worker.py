@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sidecall.features.fleet.access import BusAccess
+from sidecall.features.fleet.crash_reporter import BegunCalls
 from sidecall.features.fleet.probes import Probes
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import Answered, LogToServer, ToolRun
-from sidecall.features.fleet.witness import Begun
 from sidecall.features.fleet.worker import BusThread, Worker, WorkerPlan, make_loop
 from sidecall.features.telemetry.calls import Tracing
 from sidecall.kernel.core.tool import CompiledTool
@@ -29,7 +29,7 @@ class WorkerTools:
     tools: Mapping[str, CompiledTool]
     executors: Executors
     tracing: Tracing | None
-    begun: Begun
+    begun: BegunCalls
 
     def begin(self, running: RunningCall, answered: Answered, ended: Callable[[], None]) -> ToolRun:
         """Run the tool of a call."""

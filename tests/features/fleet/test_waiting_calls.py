@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from sidecall.features.fleet.lines import Lines
 from sidecall.features.fleet.remote_calls import RemoteCall
+from sidecall.features.fleet.waiting_calls import WaitingCalls
 from sidecall.kernel.core.invocation import new_invocation
 from tests.kit.calls import write_request
 from tests.kit.tools import add, ping
@@ -35,7 +35,7 @@ def _call(name: str, tool: str = "ping") -> RemoteCall:
     return RemoteCall(new_invocation(write_request(tool, id=name), compiled, None))
 
 
-async def _line_up(lines: Lines, *calls: RemoteCall) -> list["asyncio.Task[bool]"]:
+async def _line_up(lines: WaitingCalls, *calls: RemoteCall) -> list["asyncio.Task[bool]"]:
     tasks = [asyncio.create_task(lines.wait(call, 60)) for call in calls]
     await asyncio.sleep(0)
     return tasks
@@ -55,7 +55,7 @@ async def _line_up(lines: Lines, *calls: RemoteCall) -> list["asyncio.Task[bool]
 async def test_what_has_waited_for_longest_is_given_first(tools: tuple[str, ...], free: int, given: list[str]) -> None:
     """To a worker that has the tool; no tool waits for a worker of another."""
     worker = _Worker(*tools)
-    lines = Lines(worker.give)
+    lines = WaitingCalls(worker.give)
     tasks = await _line_up(lines, _call("1"), _call("2", "add"), _call("3"))
     worker.free = free
     lines.move()
@@ -67,7 +67,7 @@ async def test_what_has_waited_for_longest_is_given_first(tools: tuple[str, ...]
 async def test_who_leaves_the_line_is_given_to_no_worker() -> None:
     """The next one is."""
     worker = _Worker("ping")
-    lines = Lines(worker.give)
+    lines = WaitingCalls(worker.give)
     tasks = await _line_up(lines, _call("1"), _call("2"))
     tasks[0].cancel()
     worker.free = 1

@@ -16,7 +16,7 @@ _MOST_PAST = 10_000
 
 
 @dataclass(slots=True)
-class Held:
+class ClaimedCall:
     """A call that has a slot: claimed with a ticket, or given by its server; `number` is that of the attempt."""
 
     server: str
@@ -32,23 +32,23 @@ class Held:
 
 
 @dataclass(slots=True)
-class Calls:
+class ClaimedCalls:
     """Calls by their servers and numbers, which grow."""
 
-    held: dict[tuple[str, int], Held] = field(default_factory=dict)
+    held: dict[tuple[str, int], ClaimedCall] = field(default_factory=dict)
     # Whether those have begun that are held no more; and the highest number of each server that was forgotten.
     _past: OrderedDict[tuple[str, int], bool] = field(default_factory=OrderedDict)
     _forgotten: dict[str, int] = field(default_factory=dict)
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[ClaimedCall]:
         """Iterate over a copy of those that are held."""
         return iter(list(self.held.values()))
 
-    def add(self, held: Held) -> None:
+    def add(self, held: ClaimedCall) -> None:
         """Add a call that has a slot now."""
         self.held[held.server, held.number] = held
 
-    def remove(self, held: Held) -> None:
+    def remove(self, held: ClaimedCall) -> None:
         """Note that a call has left its slot; one that was only claimed may still be given."""
         del self.held[held.server, held.number]
         if held.is_begun:

@@ -1,6 +1,6 @@
 """What a worker has begun, where it outlives the worker, and a process beside it that tells of it then.
 
-A worker that is killed says nothing any more. Without a witness its servers cannot know whether a call that they have
+A worker that is killed says nothing any more. Without a reporter its servers cannot know whether a call that they have
 given to it had begun, and have to say that its outcome is unknown.
 """
 
@@ -28,8 +28,8 @@ _MOST_FILES = 65_536
 _PATIENCE = 5.0
 
 
-class Begun:
-    """The calls that a worker has begun last, in memory that it shares with its witness."""
+class BegunCalls:
+    """The calls that a worker has begun last, in memory that it shares with its reporter."""
 
     def __init__(self) -> None:
         """Take the memory; the process that is forked then has it too."""
@@ -65,12 +65,12 @@ class Begun:
         return worker, count, is_finished
 
 
-class Witness:
+class CrashReporter:
     """A process that waits for the end of this one, and tells the servers what it had begun."""
 
     def __init__(self, access: BusAccess) -> None:
         """Fork it; this process must have no other threads yet."""
-        self.begun = Begun()
+        self.begun = BegunCalls()
         self._own, theirs = socket.socketpair()
         self._pid = os.fork()
         if not self._pid:
@@ -85,7 +85,7 @@ class Witness:
             os.waitpid(self._pid, 0)
 
 
-def _watch(access: BusAccess, begun: Begun, line: int) -> None:
+def _watch(access: BusAccess, begun: BegunCalls, line: int) -> None:
     """Wait for the end of the worker, which closes its end of this socket; tell the servers, and end this process."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)

@@ -12,7 +12,7 @@ _TOGETHER = 65_536
 Publish = Callable[[str, bytes], Awaitable[None]]
 
 
-class Mailing:
+class Publisher:
     """Messages to be sent, by their places, for one event loop.
 
     What is added in one turn of the loop makes one letter for each place. Encrypting, carrying and reading one costs

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from sidecall.features.fleet.frames import MOST_BYTES
-from sidecall.features.fleet.mailing import Mailing
+from sidecall.features.fleet.publisher import Publisher
 
 
 class _Post:
@@ -25,16 +25,16 @@ class _Post:
 
 async def _send(*messages: tuple[str, bytes], later: tuple[str, bytes] | None = None) -> list[tuple[str, bytes]]:
     post = _Post()
-    mailing = Mailing(post.publish)
-    mailing.open()
+    publisher = Publisher(post.publish)
+    publisher.open()
     for place, body in messages:
-        mailing.add(place, body)
+        publisher.add(place, body)
     await post.is_taken.wait()
     if later is not None:  # While a letter is under way.
-        mailing.add(*later)
+        publisher.add(*later)
     post.is_open.set()
-    await mailing.wait_until_sent()
-    await mailing.close()
+    await publisher.wait_until_sent()
+    await publisher.close()
     return post.letters
 
 
@@ -58,7 +58,7 @@ async def test_what_is_sent_together_is_one_letter(
 
 async def test_a_message_that_is_too_large_is_refused_at_once() -> None:
     """The others go."""
-    mailing = Mailing(_Post().publish)
+    publisher = Publisher(_Post().publish)
     with pytest.raises(ValueError, match="17,825,793 bytes, and 17,825,792 at most"):
-        mailing.add("a", bytes(MOST_BYTES + 1))
+        publisher.add("a", bytes(MOST_BYTES + 1))
     assert await _send(("a", bytes(MOST_BYTES))) == [("a", bytes(MOST_BYTES))]

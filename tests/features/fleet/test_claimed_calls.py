@@ -2,11 +2,11 @@
 
 import pytest
 
-from sidecall.features.fleet.held import Calls, Held
+from sidecall.features.fleet.claimed_calls import ClaimedCall, ClaimedCalls
 
 
-def _hold(calls: Calls, number: int, *, is_begun: bool) -> Held:
-    held = Held("server", "call", number)
+def _hold(calls: ClaimedCalls, number: int, *, is_begun: bool) -> ClaimedCall:
+    held = ClaimedCall("server", "call", number)
     calls.add(held)
     held.is_begun = is_begun
     return held
@@ -14,7 +14,7 @@ def _hold(calls: Calls, number: int, *, is_begun: bool) -> Held:
 
 def test_a_call_that_never_came_is_refused_and_never_begins() -> None:
     """As often as it is asked for; another number of the same server may."""
-    calls = Calls()
+    calls = ClaimedCalls()
     assert calls.may_begin("server", 1)
     assert calls.refuse("server", 1)
     assert calls.refuse("server", 1)
@@ -26,7 +26,7 @@ def test_a_call_that_never_came_is_refused_and_never_begins() -> None:
 @pytest.mark.parametrize(("is_begun", "is_sure"), [(True, False), (False, True)])
 def test_a_call_that_has_begun_is_not_refused_after_its_end(is_begun: bool, is_sure: bool) -> None:
     """One that was only claimed is."""
-    calls = Calls()
+    calls = ClaimedCalls()
     held = _hold(calls, 1, is_begun=is_begun)
     assert not calls.refuse("server", 1)
     calls.remove(held)
@@ -37,7 +37,7 @@ def test_a_call_that_has_begun_is_not_refused_after_its_end(is_begun: bool, is_s
 
 def test_of_a_call_that_was_forgotten_nothing_is_said() -> None:
     """Nor may it begin, since it may have begun before."""
-    calls = Calls()
+    calls = ClaimedCalls()
     for number in range(10_002):
         calls.remove(_hold(calls, number, is_begun=True))
     assert not calls.refuse("server", 0)

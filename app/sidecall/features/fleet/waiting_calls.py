@@ -17,7 +17,7 @@ _MOMENT = 0.1
 _Waiting = tuple[RemoteCall, "asyncio.Future[bool]"]
 
 
-class Lines:
+class WaitingCalls:
     """A line for each tool; `give` gives a call to a worker, and returns False where none has a free slot."""
 
     def __init__(self, give: Callable[[RemoteCall], bool]) -> None:

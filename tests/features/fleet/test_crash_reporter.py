@@ -2,14 +2,14 @@
 
 import pytest
 
-from sidecall.features.fleet.witness import Begun
+from sidecall.features.fleet.crash_reporter import BegunCalls
 
 _WORKER, _SERVER, _OTHER = "ab" * 16, "01" * 16, "02" * 16
 
 
 def test_what_has_begun_is_told_by_server() -> None:
     """In the order in which it began."""
-    begun = Begun()
+    begun = BegunCalls()
     begun.introduce(_WORKER)
     for server, number in ((_SERVER, 3), (_OTHER, 1), (_SERVER, 5)):
         begun.note(server, number)
@@ -18,7 +18,7 @@ def test_what_has_begun_is_told_by_server() -> None:
 
 def test_of_many_calls_the_last_are_told() -> None:
     """And that there were more."""
-    begun = Begun()
+    begun = BegunCalls()
     begun.introduce(_WORKER)
     for number in range(1025):
         begun.note(_SERVER, number)
@@ -31,7 +31,7 @@ def test_of_many_calls_the_last_are_told() -> None:
 @pytest.mark.parametrize("is_known", [False, True], ids=["before it is on the bus", "after it has said all itself"])
 def test_nothing_is_told_where_servers_need_nothing(is_known: bool) -> None:
     """Of a worker that they never saw, and of one that ends as it should."""
-    begun = Begun()
+    begun = BegunCalls()
     if is_known:
         begun.introduce(_WORKER)
         begun.note(_SERVER, 1)
