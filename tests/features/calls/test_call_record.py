@@ -12,9 +12,8 @@ from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
 from sidecall.features.calls.call_record import CallNotRecorded, CallRecord
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.ports.approvals.review import Review
 
 CALL = ToolCall(name="delete", args={"order": 7}, id="call_1")

@@ -8,8 +8,8 @@ import pytest
 from sidecall import ToolContext, tool
 from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import new_invocation, new_invocation_id
+from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.services import NO_SERVICES, CallServices, ToolResources
 from tests.kit.calls import write_request
 

@@ -16,7 +16,6 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import AuditAction
 from sidecall.features.calls.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import (
     ApprovalConflict,
     CallRejected,
@@ -30,6 +29,7 @@ from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.format import refuse

@@ -10,12 +10,11 @@ from typing import Any, Self, TypeGuard
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from sidecall.kernel.core.context import Caller, CallOrigin, HeaderMap
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.origin import find_origin
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review

@@ -15,11 +15,10 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext

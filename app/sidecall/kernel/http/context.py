@@ -6,9 +6,8 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.http.authentication import HEADERS, caller_of
 from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep, T
 
