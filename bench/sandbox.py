@@ -19,10 +19,10 @@ from bench.rounds import spread, take_turns
 from bench.rows import call_of, tool_call
 from bench.servers import Running, running, sidecall
 from bench.tables import tabulate
-from sidecall.features.sandbox.bubblewrap import HOME, Mount, bind_system, write_arguments
+from sidecall.features.sandbox.bubblewrap import Mount, bind_system, write_arguments
 from sidecall.features.sandbox.confined import encode_arguments, open_files
 from sidecall.features.sandbox.launcher import store_bytes
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, SandboxLimits
 
 HELD, NEW, BARE = "bash `true` in a conversation, ms", "bash `true`, the first of one, ms", "bare bubblewrap, ms"
 BESIDE, BESIDE_BARE = (

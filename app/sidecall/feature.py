@@ -60,7 +60,13 @@ class Built:
     add_metrics: Callable[[Any], None] = lambda _metrics: None
 
 
+Build = Callable[[Host], Built]
 Run = Callable[[Host], AbstractAsyncContextManager[None]]
+
+
+def build_nothing(_host: Host) -> Built:
+    """Add nothing: for features that are data alone."""
+    return Built()
 
 
 @asynccontextmanager
@@ -91,8 +97,10 @@ class Feature:
             Sidecall's own features are found in their folders.
         settings: A class of settings, read from the environment at the start. Its fields are named as their variables
             without `SIDECALL_`, and begin with the feature's name.
-        build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet.
-        run: Opens what the feature needs while the server runs, and closes it at the end, also after errors.
+        build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet. Given
+            as `package.module:function`, it is loaded and runs only where one of `settings_off` is set otherwise.
+        run: Opens what the feature needs while the server runs, and closes it at the end, also after errors. It may be
+            given in the same way.
         serves: Returns whether its routes are served, by the server's settings.
     """
 
@@ -109,6 +117,6 @@ class Feature:
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None
     settings: type[BaseSettings] | None = None
-    build: Callable[[Host], Built] = lambda _host: Built()
-    run: Run = run_nothing
+    build: Build | str = build_nothing
+    run: Run | str = run_nothing
     serves: Callable[[Any], bool] = lambda _settings: True

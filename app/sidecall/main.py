@@ -34,10 +34,8 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.feature import LateMcpEndpoint
-from sidecall.features.mcp_server.listing import ListChanges, ToolPages
-from sidecall.features.mcp_server.parts import McpParts
-from sidecall.features.mcp_server.sessions import Sessions
+from sidecall.features.mcp_server.feature import LateMcpEndpoint, open_endpoint
+from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
 from sidecall.features.openapi_import.feature import NoDocuments, open_documents
 from sidecall.features.server_parts import Parts
@@ -192,7 +190,7 @@ def _build_api(
     reloading = build_reloading(settings, parts, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     has_sessions = settings.mcp_sessions and is_alone(settings, parts.operation.ledger)
-    mcp = LateMcpEndpoint(partial(_make_mcp_parts, parts, features, changes, has_sessions=has_sessions))
+    mcp = LateMcpEndpoint(partial(open_endpoint, parts, changes, features.mcp_methods, has_sessions=has_sessions))
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
@@ -218,21 +216,6 @@ def _choose_pages(settings: Settings, parts: Parts, features: Features) -> Pages
         forms=features.forms,
         answers=[answer_unknown_calls],
         requests=parts.metrics.requests,
-    )
-
-
-def _make_mcp_parts(parts: Parts, features: Features, changes: ListChanges, *, has_sessions: bool) -> McpParts:
-    pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
-    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.pipeline.results)
-    return McpParts(
-        *kept,
-        parts.bounds,
-        parts.jobs,
-        parts.lifecycle,
-        parts.backlog,
-        auditor=parts.auditor,
-        sessions=sessions,
-        methods=features.mcp_methods,
     )
 
 

@@ -156,6 +156,35 @@ def test_no_place_of_success_is_taken_for_one_of_failure(install: Install) -> No
     assert [stage.place for stage in features.built.stages] == [Place.RECALL, FailurePlace.RELEASE]
 
 
+NAMED = """
+def build(host):
+    return Built(status={"asked": lambda: host.server.budget})
+
+FEATURE = Feature(name="extra", settings_off={"budget": None}, build="extra_feature:build")
+"""
+
+
+@pytest.mark.parametrize(("budget", "status"), [("1/day", ["extra"]), (None, [])])
+def test_what_a_feature_names_runs_where_the_settings_ask_for_it(
+    install: Install, budget: str | None, status: list[str]
+) -> None:
+    """Other servers do not load it."""
+    install(NAMED)
+
+    features = Features((load_features(use_entry_points=True)[-1],), Registry(), Settings(budget=budget))
+
+    assert list(features.status) == status
+
+
+def test_what_a_feature_names_has_to_be_there(install: Install) -> None:
+    """Or the start says of which feature it is."""
+    install('FEATURE = Feature(name="extra", settings_off={"budget": None}, build="extra_feature:gone")')
+    features = Features((load_features(use_entry_points=True)[-1],), Registry(), Settings(budget="1/day"))
+
+    with pytest.raises(FeatureUnfit, match="extra_feature:gone of the feature extra cannot be loaded: module "):
+        _ = features.status
+
+
 def test_our_own_steps_stand_in_the_order_of_their_places() -> None:
     """So a further step goes behind those of its place, and the list is read from the top."""
     parts = create_app(Settings(store=IN_MEMORY, entry_points=False), Registry()).state.parts

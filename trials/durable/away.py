@@ -1,4 +1,4 @@
-"""A store that cannot be used for a while: locked, full, read-only, stopped or killed."""
+"""A store that cannot be used for a while: locked, full, read-only, stopped, frozen or killed."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ import httpx
 import uvloop
 
 from sidecall.features.ledger.open_ledger import sqlite_path
-from tests.kit.processes import find_writers
+from tests.kit.processes import find_writers, list_descendants
 from tests.kit.servers import Server
 from trials.durable.clients import Clients, Sent
 from trials.durable.home import Home, homes
@@ -53,7 +53,7 @@ def run() -> Iterator[Finding]:
     with homes("sqlite") as found, _disk(found[0]) as disk:
         if disk is not None:
             yield _away(disk, _FULL, seconds=10.0)
-    for fault in (_STOPPED, _KILLED):
+    for fault in (_STOPPED, _FROZEN, _KILLED):
         with homes("postgres") as found:
             for home in found:
                 yield _away(home, fault, seconds=10.0)
@@ -151,10 +151,24 @@ def _kill(home: Home, _server: Server) -> Iterator[None]:
     home.cluster.start()
 
 
+@contextmanager
+def _freeze(home: Home, _server: Server) -> Iterator[None]:
+    """Stop the database server and its processes, whose connections stay."""
+    assert home.cluster is not None
+    assert home.cluster.pid is not None
+    processes = [home.cluster.pid, *list_descendants(home.cluster.pid)]
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    yield
+    for process in processes:
+        os.kill(process, signal.SIGCONT)
+
+
 _LOCKED = _Fault("its file is locked by another program", _lock)
 _READ_ONLY = _Fault("its file is made read-only, and the process that writes it killed", _forbid)
 _FULL = _Fault("its disk is full", _fill, is_partial=True)
 _STOPPED = _Fault("its database server is stopped", _stop)
+_FROZEN = _Fault("its database server stands still", _freeze)
 _KILLED = _Fault("its database server is killed with SIGKILL", _kill)
 
 

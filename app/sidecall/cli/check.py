@@ -21,9 +21,9 @@ from sidecall.features.openapi_import.services import InvalidServices, ServiceEn
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
-from sidecall.features.sandbox.bubblewrap import PATH
 from sidecall.kernel.core.injection import Secret, UserToken
-from sidecall.kernel.core.tool import CompiledTool, Finding
+from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.ports.sandbox import PATH
 from sidecall.kernel.registry import Registry
 from sidecall.later import later
 from sidecall.loading.collect import tools_of

@@ -1,6 +1,7 @@
 """Authors' argument models, of pydantic 2 or 1; the only access to pydantic 1."""
 
 import inspect
+import sys
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,7 +28,13 @@ class _WithoutPydantic1:
         return signature
 
 
-_pydantic_1 = Provided("pydantic_1", _WithoutPydantic1())
+_WITHOUT = _WithoutPydantic1()
+_pydantic_1 = Provided("pydantic_1", _WITHOUT)
+
+
+def _find_reader() -> Any:
+    """Return what reads models of pydantic 1; a program that has not imported it has none."""
+    return _pydantic_1 if "pydantic.v1" in sys.modules else _WITHOUT
 
 
 class ArgsModel(Protocol):
@@ -154,12 +161,12 @@ def _choose_alias(field: str, alias: Any) -> str:
 
 def open_model(kind: Any) -> ArgsModel:
     """Wrap a model of pydantic 1 or 2."""
-    made: ArgsModel = _pydantic_1.V1Model(kind) if _pydantic_1.is_v1_model(kind) else V2Model(kind)
+    made: ArgsModel = _pydantic_1.V1Model(kind) if _find_reader().is_v1_model(kind) else V2Model(kind)
     return made
 
 
 def _require_model(kind: type[Any]) -> type[Any]:
-    if not _pydantic_1.is_v1_model(kind):
+    if not _find_reader().is_v1_model(kind):
         raise ValueError("a pydantic model or a JSON Schema is wanted")
     return kind
 
@@ -174,7 +181,7 @@ def adapt_annotations(signature: Signature, where: str) -> Signature:
     Raises:
         SchemaInferenceError: A parameter that the model fills has another type of pydantic 1.
     """
-    adapted: Signature = _pydantic_1.adapt_v1_annotations(signature, where)
+    adapted: Signature = _find_reader().adapt_v1_annotations(signature, where)
     return adapted
 
 

@@ -1,9 +1,9 @@
 """Validate arguments with a JSON Schema."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecall.compiler.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.compiler.choices import choose_most_at_once
@@ -15,8 +15,19 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.drafts import hide_forbidden
 from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
+from sidecall.kernel.schema.normal.dialects import hide_forbidden
+from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
 from sidecall.kernel.schema.whole_numbers import to_integer
+from sidecall.later import later
+
+if TYPE_CHECKING:
+    from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator
+
+# A server whose tools are functions needs none.
+_make_validator: "Callable[..., JsonSchemaValidator]" = later(
+    "sidecall.kernel.schema.json_schema_validator:make_json_schema_validator"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,7 @@ class JsonArgsSchema:
 
     json_schema: Schema
     flat: Schema
-    validator: JsonSchemaValidator
+    validator: "JsonSchemaValidator"
     takes: frozenset[str] | None
     hidden: Mapping[str, str] = field(default_factory=dict)
     reserved: frozenset[str] = frozenset()
@@ -131,7 +142,7 @@ def compile_json_args_schema(
     """
     flat = inline_references(schema, known)
     try:
-        validator = make_json_schema_validator(schema, flat, takes)
+        validator = _make_validator(schema, flat, takes)
     except ValueError as error:
         raise SchemaInferenceError(f"{where}: args_schema is no JSON Schema: {locate_fault(error)}.") from error
     # Free keys of nested objects are passed on; those of the function are not.

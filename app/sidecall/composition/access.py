@@ -16,7 +16,7 @@ from sidecall.features.access.auth_methods import (
     NamedOrAnonymous,
 )
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.providers import SignInUrls
+from sidecall.features.credentials.oauth.settings import SignInUrls
 from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.toolsets.toolsets import (

@@ -7,10 +7,10 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from sidecall.composition.requirements import FeatureUnfit, leave_out, make_requirements
-from sidecall.feature import Built, Feature, Host, Place, Route, Stage
+from sidecall.composition.requirements import FeatureUnfit, is_asked_for, leave_out, make_requirements
+from sidecall.feature import Built, Feature, Host, Place, Route, Stage, build_nothing, run_nothing
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
@@ -18,6 +18,7 @@ from sidecall.storage.feature_tables import FeatureTables, find_tables, list_ste
 from sidecall.storage.statements import read_statements
 
 GROUP = "sidecall.features"
+T = TypeVar("T")
 # The one order: in it routes are matched and listed. `/tools/search` has to come before `/tools/{name}`.
 _OWN: tuple[str | Feature, ...] = (
     "console",
@@ -193,7 +194,7 @@ class Features:
                 execute=self.execute,
                 executing=self.executing,
             )
-            built = feature.build(host)
+            built = _find(feature, feature.build, self.settings, build_nothing)(host)
             _refuse_stages(feature, built.stages)
             made.append((feature, host, built))
         return tuple(made)
@@ -242,8 +243,27 @@ class Features:
         """Open what features need in their order, and close it in the opposite one."""
         async with AsyncExitStack() as stack:
             for feature, host, _ in self._built:
-                await stack.enter_async_context(feature.run(host))
+                run = _find(feature, feature.run, self.settings, run_nothing)
+                await stack.enter_async_context(run(host))
             yield
+
+
+def _find(feature: Feature, function: T | str, settings: Any, nothing: T) -> T:
+    """Return a function of a feature; one that is named is loaded where the settings ask for the feature.
+
+    Raises:
+        FeatureUnfit: It cannot be loaded.
+    """
+    if not isinstance(function, str):
+        return function
+    if not is_asked_for(feature, settings):
+        return nothing
+    module, _, name = function.partition(":")
+    try:
+        found: T = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise FeatureUnfit(f"{function} of the feature {feature.name} cannot be loaded: {error}") from error
+    return found
 
 
 def _refuse_stages(feature: Feature, stages: Iterable[Stage]) -> None:

@@ -48,6 +48,12 @@ def find_dependent(features: Iterable[Feature], name: str) -> frozenset[str]:
     return found
 
 
+def is_asked_for(feature: Feature, settings: Any) -> bool:
+    """Return whether a setting of the server asks for a feature."""
+    held = ((getattr(settings, name), value) for name, value in feature.settings_off.items())
+    return any(now != (value(now) if callable(value) else value) for now, value in held)
+
+
 def settle_settings(settings: S, off: Iterable[Feature]) -> S:
     """Return the settings as they hold while these features are off.
 

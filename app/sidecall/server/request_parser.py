@@ -69,8 +69,11 @@ class RequestParser(HttpToolsProtocol, ABC):
         if self._is_coded:
             self._bare_bytes += len(data)
         before: Any = self.scope  # None before the first request
-        if not self._parse(data):
-            return
+        try:
+            self.parser.feed_data(data)
+        except (HttpParserUpgrade, HttpParserError) as error:
+            if not self._parse_on(data, error):
+                return
         scope: Any = self.scope
         if scope is None or "method" in scope:
             self._header_bytes = 0
@@ -87,20 +90,20 @@ class RequestParser(HttpToolsProtocol, ABC):
             self._refusal = HEADERS_LARGE
             self.send_400_response("")
 
-    def _parse(self, data: bytes | memoryview) -> bool:
-        try:
-            while True:
-                try:
-                    self.parser.feed_data(data)
-                except HttpParserUpgrade as upgrade:
-                    data = memoryview(data)[upgrade.args[0] :]
-                    self._begin_again()
-                else:
-                    return True
-        except HttpParserError as error:
-            self._refusal = classify_error(str(error), self._refusal)
-            self.send_400_response("")
-            return False
+    def _parse_on(self, data: bytes | memoryview, error: Exception) -> bool:
+        """Parse what follows a request to upgrade; refuse what is malformed, and return False."""
+        while isinstance(error, HttpParserUpgrade):
+            data = memoryview(data)[error.args[0] :]
+            try:
+                self._begin_again()
+                self.parser.feed_data(data)
+            except (HttpParserUpgrade, HttpParserError) as next_error:
+                error = next_error
+            else:
+                return True
+        self._refusal = classify_error(str(error), self._refusal)
+        self.send_400_response("")
+        return False
 
     def _begin_again(self) -> None:
         """Parse the headers of a request again, without the upgrade to another protocol.

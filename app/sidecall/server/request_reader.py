@@ -18,6 +18,7 @@ from uvicorn.server import ServerState
 from sidecall.features.access.auth_methods import PEER
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.http.backlog import Backlog
+from sidecall.kernel.http.fast_path import NOTHING
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
 from sidecall.server.request_parser import HASH, SLASH, RequestParser, complete_scope
@@ -126,6 +127,17 @@ class RequestRoom:
                 return False
             keeper.give_way()
         return self.used + size <= most
+
+
+def _ignore() -> None:
+    """Take note that an answer is complete, for the second time."""
+
+
+async def _fail(error: BaseException) -> None:
+    try:
+        raise error
+    finally:
+        del error  # Its traceback holds this frame, and would so hold itself.
 
 
 # Bytes that are read at once where they may hold many requests, which cost far more memory once they are read.
@@ -262,7 +274,14 @@ class RequestReader(RequestParser):
     async def _answer(self, cycle: Cycle, app: Any) -> None:
         """Answer a request. Its task leaves by itself, since a callback would take one more turn of the loop."""
         try:
-            await cycle.run_asgi(app)
+            try:
+                coming = app(cycle.scope, cycle.receive, cycle.send)
+            except BaseException as error:
+                coming = _fail(error)
+            if coming is NOTHING:  # It is answered, so that nothing is left to do but what uvicorn does in the end.
+                cycle.on_response = _ignore
+            else:
+                await cycle.run_asgi(lambda *_: coming)
         finally:
             self.tasks.discard(cycle.task)
 
@@ -288,9 +307,10 @@ class RequestReader(RequestParser):
         self._is_coded = self._is_forwarded = False
         if self.parser.should_upgrade():
             return
-        cycle = self.cycle
+        cycle: Any = self.cycle
         cycle.more_body = False
-        cycle.message_event.set()
+        if not cycle.message_event.is_set:  # As with the last of its bytes.
+            cycle.message_event.set()
 
     def on_response_complete(self) -> None:
         """Continue with the next request; called by uvicorn, which would set a timer for idle connections.

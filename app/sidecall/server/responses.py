@@ -6,7 +6,7 @@ length (a stream's, a 304's) is sent at once, and unusual responses are sent by 
 
 import asyncio
 from asyncio import BaseProtocol, Protocol, Transport
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -25,15 +25,19 @@ class Signal:
     What is to be told at once is called with each `set`.
     """
 
-    is_set = False
-    tell: Callable[[], None] | None = None
-    _waiting: tuple[asyncio.Future[None], ...] = ()
+    __slots__ = ("is_set", "tell", "waiting")
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self.tell: Callable[[], None] | None = None
+        self.waiting: tuple[asyncio.Future[None], ...] = ()
 
     def set(self) -> None:
         """Set the event, and wake all who wait."""
         self.is_set = True
-        for waiting in self._waiting:
-            settle(waiting)
+        if self.waiting:
+            for waiting in self.waiting:
+                settle(waiting)
         if self.tell is not None:
             self.tell()
 
@@ -46,11 +50,11 @@ class Signal:
         if self.is_set:
             return
         waiting = asyncio.get_running_loop().create_future()
-        self._waiting = (*self._waiting, waiting)
+        self.waiting = (*self.waiting, waiting)
         try:
             await waiting
         finally:
-            self._waiting = tuple(it for it in self._waiting if it is not waiting)
+            self.waiting = tuple(it for it in self.waiting if it is not waiting)
 
 
 class Flow(FlowControl):
@@ -59,12 +63,10 @@ class Flow(FlowControl):
     Unsent bytes count with the events that wait for other clients. Beyond the bound, the client is cut off.
     """
 
-    is_held = False
-
     def __init__(self, transport: Transport, backlog: Backlog) -> None:
         # As uvicorn's own, with a lighter event.
         self._transport = transport
-        self.read_paused = self.write_paused = False
+        self.read_paused = self.write_paused = self.is_held = False
         writable = Signal()
         writable.set()
         self._is_writable_event = cast("asyncio.Event", writable)
@@ -130,8 +132,13 @@ class Cycle(RequestResponseCycle, DirectResponse):
     """A request and its response; the head is held back until the body comes."""
 
     flow: Flow
+    message_event: Signal  # type: ignore[assignment]  # as an event
     # In which it is answered.
     task: asyncio.Task[None]
+    # Of an answer that uvicorn sends.
+    chunked_encoding = None
+    expected_content_length = 0
+    _head: Any = None
 
     def __init__(self, connection: HttpToolsProtocol, *, keep_alive: bool) -> None:
         # As uvicorn's own, which takes twice as long by what it is handed.
@@ -142,8 +149,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.access_logger = connection.access_logger
         self.access_log = connection.access_log
         self.default_headers = connection.server_state.default_headers
-        self.arrival = Signal()
-        self.message_event = self.arrival  # type: ignore[assignment]  # as an event
+        self.message_event = Signal()
         self.on_response = connection.on_response_complete
         self.disconnected = False
         self.keep_alive = keep_alive
@@ -152,52 +158,55 @@ class Cycle(RequestResponseCycle, DirectResponse):
         self.more_body = True
         self.response_started = False
         self.response_complete = False
-        self.chunked_encoding = None
-        self.expected_content_length = 0
-        self._head: Any = None
 
     async def receive(self) -> Any:
         """Receive an ASGI message; one that has arrived is returned without waiting."""
-        if self.waiting_for_100_continue or self.disconnected or self.response_complete or not self.arrival.is_set:
+        if (
+            self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_complete
+            or not self.message_event.is_set
+        ):
             return await super().receive()
         if self.flow.read_paused:
             self.flow.resume_reading()
-        self.arrival.clear()
+        self.message_event.clear()
         body, self.body = bytes(self.body), bytearray()
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     def take_body(self) -> bytes | None:
         """Return the body if it has arrived completely; else None, and it must be received."""
+        event = self.message_event
         if (
             self.more_body
             or self.waiting_for_100_continue
             or self.disconnected
             or self.response_complete
-            or not self.arrival.is_set
+            or not event.is_set
         ):
             return None
         if self.flow.read_paused:
             self.flow.resume_reading()
-        self.arrival.clear()
+        event.is_set = False  # As `clear` does.
         body, self.body = bytes(self.body), bytearray()
         return body
 
     def watch(self, gone: Callable[[], None] | None) -> bool:
         """Call `gone` when the client disconnects; None ends that. Return False if it has to be received."""
-        arrival = self.arrival
+        event = self.message_event
         if gone is None:
-            arrival.tell = None
+            event.tell = None
             return True
-        if self.more_body or arrival.is_set or arrival.tell is not None:
+        if self.more_body or self.response_complete or event.is_set or event.tell is not None:
             return False
         if self.flow.read_paused:
             self.flow.resume_reading()
-        arrival.tell = partial(self._tell, gone)
+        event.tell = partial(self._tell, gone)
         return True
 
     def _tell(self, gone: Callable[[], None]) -> None:
         if self.disconnected or self.response_complete:
-            self.arrival.tell = None
+            self.message_event.tell = None
             gone()
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
@@ -215,18 +224,16 @@ class Cycle(RequestResponseCycle, DirectResponse):
             or len(body) > _LARGE
         ):
             return False
-        more = b""  # The answer's own headers; few answers have any.
-        if reply.headers:
-            for name, value in reply.headers.items():
-                line = _write_line(name, value)
-                if line is None:
-                    return False
-                more += line
+        more = _write_lines(reply.headers) if reply.headers else b""  # Few answers have any of their own.
+        if more is None:
+            return False
         self.response_started = self.response_complete = True
         head = _write_beginning(*self.default_headers)
         parts = (head, len(body), _TYPE, more, _NOSNIFF, request_id, body)
         self.transport.write(b"%b%d%b%b%b%b\r\n\r\n%b" % parts)
-        self.message_event.set()
+        event = self.message_event
+        if event.tell is not None or event.waiting:  # What is received from now on is the end in any case.
+            event.set()
         self.on_response()
         if self.flow.write_paused:
             self.flow.keep(len(body))
@@ -297,9 +304,15 @@ def _write_beginning(*headers: tuple[bytes, bytes]) -> bytes:
     return b"".join([STATUS_LINE[_OK], *lines, b"content-length: "])
 
 
+def _write_lines(headers: Mapping[str, str]) -> bytes | None:
+    """Write the answer's own headers, or None if uvicorn must write or refuse one of them."""
+    lines = [_write_line(name, value) for name, value in headers.items()]
+    return None if None in lines else b"".join(filter(None, lines))
+
+
 @lru_cache(_LINES)
 def _write_line(name: str, value: str) -> bytes | None:
-    """Write one of the answer's own headers, or None if uvicorn must write or refuse it."""
+    """Write one of them, or None."""
     # Each is short, and most of them say the same each time.
     written = name.lower().encode("latin-1")
     line = b"\r\n%b: %b" % (written, value.encode("latin-1"))

@@ -12,7 +12,7 @@ from sidecall.kernel.concurrency.backpressure import Pause
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ABSENT, Content, ToolMessage, find_value
 from sidecall.kernel.ports.approvals.approval import Approval
-from sidecall.kernel.ports.observer import Unobserved
+from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.ports.user_tokens import SignIn
 from sidecall.testing.bridge import shared_loop
 
@@ -173,16 +173,17 @@ class PendingApproval:
         return shared_loop().run(self.acomplete_sign_in(token))
 
 
-class EventRecorder(Unobserved):
+class EventRecorder(CurrentCall):
     """Listens to the calls of a pipeline, also to those that run after a person's decision."""
 
     def __init__(self) -> None:
         self.progress: list[Progress] = []
         self.parts: list[Any] = []
 
-    def begin(self, invocation: Invocation) -> None:
+    def begin(self, invocation: Invocation) -> Any:
         """Listen to a call from its beginning."""
         invocation.request = invocation.request.copy_with(listener=self._hear)
+        return super().begin(invocation)
 
     def finish(self, message: ToolMessage) -> Answer:
         """Return an answer with what was recorded."""

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sidecall import tool
-from tests.features.mcp_server.messages import ask
+from tests.features.mcp_server.messages import META, ask, head
 from tests.kit.callers.keys import write_keys
 from tests.kit.clients import MakeClient
 
@@ -28,7 +28,18 @@ async def _over_mcp(client: httpx.AsyncClient, name: str, **args: str) -> httpx.
     return await ask(client, "tools/call", name=name, arguments=args)
 
 
-DOORS: dict[str, FastPath] = {"call": _as_call, "operation": _as_operation, "mcp": _over_mcp}
+async def _over_mcp_plainly(client: httpx.AsyncClient, name: str, **args: str) -> httpx.Response:
+    params = {"name": name, "arguments": args, "_meta": META}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return await client.post("/mcp", json=message, headers=head(message))
+
+
+DOORS: dict[str, FastPath] = {
+    "call": _as_call,
+    "operation": _as_operation,
+    "mcp": _over_mcp,
+    "plain mcp": _over_mcp_plainly,
+}
 WORDS = (
     "nothing in in",
     "this server serves nobody without one",

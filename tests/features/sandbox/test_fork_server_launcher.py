@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from sidecall.features.sandbox import launcher as launching
-from sidecall.features.sandbox.bubblewrap import SandboxFailed
 from sidecall.features.sandbox.executor import SandboxExecutor
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
 from sidecall.features.sandbox.launcher import LauncherProcess
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.ports.sandbox import SandboxFailed
 from sidecall.loading.collect import TOOLS_OF
 from tests.features.sandbox.machine import open_once
 from tests.features.sandbox.own_tools import never_end, say

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from sidecall.features.sandbox import launcher as launching
-from sidecall.features.sandbox.bubblewrap import SandboxFailed
 from sidecall.features.sandbox.launcher import LaunchedProgram, LauncherProcess
 from sidecall.features.sandbox.shell import Shell
 from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
-from sidecall.kernel.ports.sandbox import CommandEnd
+from sidecall.kernel.ports.sandbox import CommandEnd, SandboxFailed
 from tests.features.sandbox.machine import LIMITS, open_once
 from tests.kit.processes import has_ended, list_descendants
 from tests.kit.waiting import until

@@ -6,17 +6,19 @@ import math
 from collections import Counter, OrderedDict, namedtuple
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
 from pydantic import BaseModel
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.messages import ToolMessage, find_artifact, write_stored
 from sidecall.kernel.json_data.bulk import WrittenJson
 from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.to_json import to_plain, to_text, to_written
+from tests.kit.costs.steps import count_steps
 
 
 class Colour(enum.StrEnum):
@@ -56,7 +58,7 @@ MEMBERS: dict[str, tuple[Any, bool, bool]] = {
     "large floats": (1.5e16, False, True),
     "negative large floats": (-1e22, False, True),
     "a small float among others": ([1.0, 0.0, -1e-5, 3.0], False, True),
-    "long integers": (2**70, True, True),
+    "long integers": (2**70, False, False),
     "NaN": (math.nan, False, False),
     "NaN in the middle": ([1.0, math.nan, 2.0], False, False),
     "Infinity": ([1.0, -math.inf], False, False),
@@ -93,13 +95,12 @@ def _rows(member: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("member", "_is_text", "_is_bytes"), MEMBERS.values(), ids=MEMBERS)
 def test_quickly_written_is_what_is_written_else(member: Any, _is_text: bool, _is_bytes: bool) -> None:
-    """To the letter as text, and to the value as bytes."""
+    """To the letter."""
     rows = _rows(member)
     spaced, compact = write_spaced(rows), write_compact(rows)
 
     assert spaced is None or spaced == json.dumps(rows, ensure_ascii=False)
-    assert compact is None or from_json(compact) == to_plain(rows)
-    assert compact is None or [*map(list, from_json(compact))] == [*map(list, to_plain(rows))]
+    assert compact is None or compact == to_json(to_plain(rows))
 
 
 @pytest.mark.parametrize(("member", "is_text", "is_bytes"), MEMBERS.values(), ids=MEMBERS)
@@ -174,3 +175,17 @@ def test_a_message_of_an_authors_own_class_has_an_artifact_too() -> None:
         [1],
         True,
     )
+
+
+# Functions that are entered, those of C with them, for rows of four columns; more rows take no more.
+COUNTED = 100
+
+
+def test_rows_are_looked_through_column_by_column() -> None:
+    """However many there are."""
+    rows = [{"number": number, "name": "x", "price": 1.5, "note": None} for number in range(2_000)]
+
+    for some in (rows[:500], rows):
+        steps, written = count_steps(partial(write_compact, some))
+        assert written is not None
+        assert steps <= COUNTED

@@ -31,7 +31,7 @@ async def test_an_empty_one_answers_the_same_before_it_is_made_and_afterwards() 
     await made.open()
 
     answers = {name: await late.read(name, *values) for name, values in ASKED.items()}
-    await late.write_all("forget_ended_call", [])
+    await late.write_all("forget_ended_calls", [])
     expected = {name: await made.read(name, *values) for name, values in ASKED.items()}
 
     assert answers == expected

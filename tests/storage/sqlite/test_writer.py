@@ -55,17 +55,17 @@ async def _settle() -> None:
     ("comings", "sent"),
     [
         ([1], [[1]]),
-        ([4], [[4]]),
-        ([5], [[5]]),
-        ([7], [[5, 2]]),
-        ([5, 5], [[5], [5, 5]]),
+        ([15], [[15]]),
+        ([16], [[16]]),
+        ([20], [[16, 4]]),
+        ([16, 16], [[16], [16, 16]]),
         # As many are waited for as are being written, but for a turn that brings no more.
-        ([15], [[5, 5, 5]]),
-        ([10, 12], [[5, 5], [5, 5, 10, 2]]),
+        ([48], [[16, 16, 16]]),
+        ([32, 40], [[16, 16], [16, 16, 32, 8]]),
     ],
 )
 async def test_as_many_as_are_being_written_go_at_once(comings: list[int], sent: list[list[int]]) -> None:
-    """And five at least; fewer go in the next turn that brings no more."""
+    """And sixteen at least; fewer go in the next turn that brings no more."""
     hand = HeldHand()
     writer = Writer(hand, "a file", 1_000_000)
     await writer.start()

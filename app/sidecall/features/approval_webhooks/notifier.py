@@ -4,12 +4,14 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pydantic_core import to_json
 
+from sidecall.feature import Host
 from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.webhooks.dispatcher import PAUSES, Message, MessageDispatcher
 from sidecall.features.webhooks.receivers import Receiver, read_receiver
@@ -186,29 +188,20 @@ _SOON = 1.0
 _FOR_EACH = 4
 
 
-@dataclass(frozen=True, slots=True)
-class NotifierSettings:
-    """What an operator wants to be told: to whom, where persons find the console, and how long before an expiry."""
-
-    urls: Sequence[str]
-    keys: Sequence[str]
-    public_url: str | None
-    expiry_notice: float
-    max_approvals: int
-
-
 @asynccontextmanager
-async def run_notifier(database: Database, wanted: NotifierSettings) -> AsyncIterator[None]:
-    """Note what becomes of approvals from now on, and send it, each at least once, until the end."""
-    receivers = NamedReceivers(wanted.urls)
+async def run(host: Host) -> AsyncIterator[None]:
+    """Note what becomes of approvals from now on, and tell the receivers, each at least once, until the end."""
+    settings, database = host.server, host.ledger.database
+    receivers, public_url = NamedReceivers(settings.approval_receivers), settings.public_url
     queue = SqlApprovalMessages(database, receivers.names)
-    keys, compose = [read_key(key) for key in wanted.keys], ApprovalComposer(wanted.public_url)
-    dispatcher = MessageDispatcher(queue, receivers, keys, compose, PAUSES)
+    known, compose = [read_key(key) for key in settings.webhook_keys], ApprovalComposer(public_url)
+    dispatcher = MessageDispatcher(queue, receivers, known, compose, PAUSES)
     logger.info("webhooks about approvals go to %s", ", ".join(receivers.origins))
-    if wanted.public_url is None:
+    if public_url is None:
         logger.info("SIDECALL_PUBLIC_URL is not set, so webhooks about approvals name the path in the console alone")
-    again = await _keep(queue, wanted)
-    keeping = asyncio.get_running_loop().create_task(_go_round(queue, wanted, again))
+    keep = partial(_keep, queue, settings.approval_expiry_notice, _FOR_EACH * settings.max_approvals)
+    again = await keep()
+    keeping = asyncio.get_running_loop().create_task(_go_round(keep, again))
     dispatcher.open()
     try:
         yield
@@ -218,16 +211,16 @@ async def run_notifier(database: Database, wanted: NotifierSettings) -> AsyncIte
         await dispatcher.close()
 
 
-async def _go_round(queue: SqlApprovalMessages, wanted: NotifierSettings, again: float) -> None:
+async def _go_round(keep: Callable[[], Awaitable[float]], again: float) -> None:
     while True:
         await asyncio.sleep(again)
-        again = await _keep(queue, wanted)
+        again = await keep()
 
 
-async def _keep(queue: SqlApprovalMessages, wanted: NotifierSettings) -> float:
+async def _keep(queue: SqlApprovalMessages, notice: float, most: int) -> float:
     """Say whom this server tells; return after how many seconds to say it again."""
     try:
-        has_room = await queue.keep_receivers(wanted.expiry_notice, _FOR_EACH * wanted.max_approvals, time.time())
+        has_room = await queue.keep_receivers(notice, most, time.time())
     except StoreUnavailable:
         return _SOON
     except Exception:

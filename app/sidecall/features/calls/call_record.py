@@ -72,15 +72,14 @@ class CallRecord(BaseModel, defer_build=True):
         left out, and `lost` names their paths.
         """
         lost: list[str] = []
-        sent, known_as = request.call, request.review.known_as
+        sent, known_as = request.call.__dict__, request.review.known_as  # All at once: attributes of a model are slow.
         _, trace_id, request_id = origin or find_origin(request)
-        args = sent.args.copy() if _is_simple(sent.args) else _Copy(lost).make(sent.args, "args")
-        named = {"name": sent.name, "args": {} if args is None else args, "id": sent.id, "type": sent.type}
-        named["item"] = sent.item
+        args = sent["args"]
+        args = args.copy() if _is_simple(args) else _Copy(lost).make(args, "args")
         fields = {
             "id": id,
             "created_at": datetime.now(UTC),
-            "tool_call": make_unchecked(ToolCall, named),
+            "tool_call": make_unchecked(ToolCall, {**sent, "args": {} if args is None else args}),
             "caller": request.sender.caller,
             "state": None if request.state is None else _Copy(lost).make(request.state, "state"),
             "context": _Copy(lost).make(dict(request.context), "context") or {} if request.context else {},
@@ -136,10 +135,10 @@ class CallRecord(BaseModel, defer_build=True):
         Raises:
             CallNotRecorded: Something of the call could not be written down.
         """
-        if self.lost:
-            lost = ", ".join(f"`{place}`" for place in self.lost)
-            raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
         said = self.__dict__
+        if said["lost"]:
+            lost = ", ".join(f"`{place}`" for place in said["lost"])
+            raise CallNotRecorded(f"The call cannot be run from its record: JSON cannot say {lost}.")
         headers = said["headers"]
         return CallRequest(
             said["tool_call"],
@@ -159,16 +158,13 @@ class CallRecord(BaseModel, defer_build=True):
     @property
     def names_conversation(self) -> bool:
         """Whether the call names its conversation; most name none."""
-        said = self.__dict__  # Attribute access on a model is slow.
-        context = said["context"]
-        # Past the look-up of a header, since the names of recorded ones are in lower case already.
-        return (bool(context) and FIELD in context) or dict.__contains__(said["headers"], _NAMED)
+        return _names_conversation(self.__dict__)
 
     @property
     def origin(self) -> CallOrigin:
         """What the call belongs to."""
         said = self.__dict__
-        named = name_conversation(said["headers"], said["context"]) if self.names_conversation else None
+        named = name_conversation(said["headers"], said["context"]) if _names_conversation(said) else None
         return _new(CallOrigin, (named, said["trace_id"], said["request_id"]))
 
     @field_serializer("caller")
@@ -176,6 +172,12 @@ class CallRecord(BaseModel, defer_build=True):
         # In a fixed order, so that the same caller is always written the same.
         written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
         return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
+
+
+def _names_conversation(said: Mapping[str, Any]) -> bool:
+    context = said["context"]
+    # Past the look-up of a header, since the names of recorded ones are in lower case already.
+    return (bool(context) and FIELD in context) or dict.__contains__(said["headers"], _NAMED)
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:

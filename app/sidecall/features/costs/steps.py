@@ -12,9 +12,10 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from sidecall.feature import Built, Host
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.costs.budgets import Budget, BudgetAction, Window
+from sidecall.features.costs.budgets import Budget, BudgetAction, Window, read_budgets
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, write_amount
@@ -168,6 +169,12 @@ def may_add(tool: CompiledTool) -> bool:
 def may_cost(tool: CompiledTool) -> bool:
     """Return whether calls of a tool need a budget; `cost=0` says that they do not."""
     return may_add(tool) and tool.options.cost != 0
+
+
+def build(host: Host) -> Built:
+    """Make the steps of calls for the budgets of a server."""
+    budgets, log = read_budgets(host.server.budget), SpendingLog(host.ledger.database)
+    return Built(stages=make_budget_stages(budgets, log, host.server.budget_action, host.ledger.approvals))
 
 
 def make_budget_stages(

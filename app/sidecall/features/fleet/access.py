@@ -31,15 +31,6 @@ class NoBus(SidecallError):
     """The settings name no bus."""
 
 
-class FleetUnusable(SidecallError):
-    """The settings name a fleet, and what it needs is not there."""
-
-
-def explain_lack(error: ImportError) -> SidecallError:
-    """Return the error that says how the fleet's library is installed."""
-    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
-
-
 def name_process() -> str:
     """Return by what people know this process: its machine and number."""
     return f"{socket.gethostname()}-{os.getpid()}"

@@ -4,8 +4,7 @@ import logging
 from collections.abc import Callable
 
 from sidecall.feature import Built, Feature, Host
-from sidecall.features.fleet.access import explain_lack
-from sidecall.features.fleet.placement import Placement
+from sidecall.features.fleet.placement import Placement, explain_lack
 from sidecall.later import later
 
 # With which the client of the bus comes.

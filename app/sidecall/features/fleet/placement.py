@@ -4,10 +4,19 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from sidecall.kernel.core.errors import InvalidToolOption
+from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 
 _TAG = "tag:"
+
+
+class FleetUnusable(SidecallError):
+    """The settings name a fleet, and what it needs is not there."""
+
+
+def explain_lack(error: ImportError) -> SidecallError:
+    """Return the error that says how the fleet's library is installed."""
+    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
 
 
 class Placement:

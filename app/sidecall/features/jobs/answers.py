@@ -229,10 +229,10 @@ def _never(_entry: CallEntry) -> bool:
 
 def _write_end(end: CallCompletion, form: DialectName, headers: dict[str, str]) -> Reply:
     """Write the answer of a call that has just ended, using the stored text where there is one."""
-    message = end.message
-    if "cache" in message.response_metadata:
+    message, said = end.message, end.message.__dict__  # At once, since a model looks far for each attribute.
+    if "cache" in said["response_metadata"]:
         headers |= _add_cache_status(message, headers)
-    if form == "langchain" and not message.additional_kwargs:
+    if form == "langchain" and not said["additional_kwargs"]:
         return Reply(end.write(), 200, headers)
     return Reply(to_json(write_answer(message, form)), 200, {**headers, **name_failure(message, form)})
 

@@ -158,10 +158,10 @@ class Jobs:
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Store a call, and start or queue it; None if there is one with its key."""
-        owner = self._ledger.owner if begins else None
-        acceptance = Acceptance(owner, self._show(record.tool_call), how.key, how.replay_of, how.callback_url)
+        owner, call = self._ledger.owner if begins else None, record.tool_call
+        acceptance = Acceptance(owner, self._show(call), how.key, how.replay_of, how.callback_url)
         if begins:
-            runs_first = how.may_end_first and self._may_run_first(record.tool_call.name)
+            runs_first = how.may_end_first and self._may_run_first(call.name)
             return self._runner.accept(record, acceptance, how, runs_first=runs_first)
         return outlast(self._reconciler.accept(record, acceptance))  # Its client may disconnect while it is stored.
 

@@ -123,8 +123,8 @@ class CallCompletion(Struct):
     @property
     def cost(self) -> int:
         """What it cost, as its answer says, in billionths."""
-        cost: float = self.message.response_metadata.get("cost", 0.0)
-        return round(cost * BILLION)
+        cost: float | None = self.message.response_metadata.get("cost")
+        return round(cost * BILLION) if cost else 0
 
     def write(self) -> bytes:
         """Return its answer as JSON."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sidecall.features.jobs.stores import EndedCalls
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.storage.database import Database
 
 logger = logging.getLogger("sidecall")
@@ -89,7 +90,9 @@ class KeptCalls:
         rows = await self._find(min(now, aged + self._promise), aged)
         if not rows and self._lacks_room(room_for):
             rows = self._choose(await self._find(now, now), bounds.most - room_for - bounds.most // 1000)
-        await self._database.write_all("forget_ended_call", [(call_id, now) for call_id, _ in rows])
+        if rows:
+            ids = dump_plain([call_id for call_id, _ in rows]).decode()
+            await self._database.write_all("forget_ended_calls", [(ids, now)])
         self.take(-len(rows), -sum(size for _, size in rows))
         return len(rows) == _STEP
 

@@ -77,16 +77,16 @@ class Runner:
         The result has the call once it is durable; None if there is one with its key. With `runs_first` it may start
         before it is stored.
         """
-        loop = asyncio.get_running_loop()
+        loop, call_id = asyncio.get_running_loop(), call.id
         accepted = loop.create_future()
         if runs_first:
-            running = self._running[call.id] = RunningCall(call.id, call, 1, None, how.waits)
+            running = self._running[call_id] = RunningCall(call_id, call, 1, None, how.waits)
             work = self._carry_out_first(running, acceptance, accepted, loop)
             running.task = CallTask(work, loop=loop, name=_NAME)
         else:
             # Other servers count it as this one's while that is being stored.
             work = self._carry_out_new(call, acceptance, accepted, how, loop)
-            self._expected[call.id] = CallTask(work, loop=loop, name=_NAME)
+            self._expected[call_id] = CallTask(work, loop=loop, name=_NAME)
         return accepted
 
     async def _carry_out_first(
@@ -176,12 +176,13 @@ class Runner:
             answer_sender(accepted, error if isinstance(error, Exception) else StoreUnavailable())
             return
         finally:
-            task = self._expected.pop(call.id)
+            call_id = call.id
+            task = self._expected.pop(call_id)
         if written is None or not how.hears_end:
             answer_sender(accepted, written)
         if written is not None:
-            running = RunningCall(call.id, call, 1, written, how.waits, task=task, sender=accepted)
-            self._running[call.id] = running
+            running = RunningCall(call_id, call, 1, written, how.waits, task=task, sender=accepted)
+            self._running[call_id] = running
             await self._carry_out(running, loop)
 
     def begin(self, claimed: ClaimedCall) -> None:

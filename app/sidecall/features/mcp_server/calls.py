@@ -33,14 +33,13 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import (
     ABSENT,
     ContentBlock,
-    ToolCall,
     ToolMessage,
     find_artifact,
     find_beside,
     find_note,
     find_origin,
     find_value,
-    make_unchecked,
+    make_call,
     say_not_kept,
 )
 from sidecall.kernel.core.origin import may_name_origin
@@ -88,20 +87,21 @@ def begin_call(parts: McpParts, message: RpcMessage, exchange: Exchange) -> byte
         tool = parts.registry.get(name) if type(name) is str else None
         request = _make_request(message, exchange, tool)
         if "requestState" in message.params or (tool is not None and tool.mirrored and exchange.sent is not None):
-            return _go_on(parts, message, exchange, tool, _compare_and_run(parts, message, exchange, tool, request))
+            return go_on(parts, message, exchange, tool, _compare_and_run(parts, message, exchange, tool, request))
         came = parts.begin(request, tool)
     except BaseException as error:
-        return _go_on(parts, message, exchange, None, _fail(error))
+        return go_on(parts, message, exchange, None, fail(error))
     value = find_value(came) if isinstance(came, ToolMessage) else ABSENT
     if not isinstance(came, ToolMessage) or not _is_short(came, value, message.meta):
-        return _go_on(parts, message, exchange, tool, came)
+        return go_on(parts, message, exchange, tool, came)
     if parts.results.shares:
         parts.results.release(exchange.holder)
-    result = _make_result(tool, came, value, None)
+    result = make_result(tool, came, value, None)
     return dump_plain(result) if value is ABSENT or type(value) is str else to_json(result)
 
 
-async def _fail(error: BaseException) -> ToolMessage:
+async def fail(error: BaseException) -> ToolMessage:
+    """Raise an error where the call is awaited."""
     try:
         raise error
     finally:
@@ -117,13 +117,14 @@ async def _compare_and_run(
     return came if isinstance(came, ToolMessage) else await came
 
 
-async def _go_on(
+async def go_on(
     parts: McpParts,
     message: RpcMessage,
     exchange: Exchange,
     tool: CompiledTool | None,
     came: ToolMessage | Awaitable[ToolMessage],
 ) -> bytes:
+    """Write the answer to a call that has begun, once it is there."""
     try:
         answer = came if isinstance(came, ToolMessage) else await came
     except ApprovalRequired as waiting:
@@ -155,8 +156,7 @@ def _make_request(message: RpcMessage, exchange: Exchange, tool: CompiledTool | 
     if "traceparent" in meta:
         headers = HeaderMap({**headers, **{key: meta[key] for key in _TRACE if isinstance(meta.get(key), str)}})
     call_id, known_as = _choose_id(tool, message, exchange)
-    fields = {"name": name, "args": args or {}, "id": call_id, "type": "tool_call", "item": None}
-    call = make_unchecked(ToolCall, fields)
+    call = make_call(name, args or {}, call_id)
     pinned = [meta[_HASH]] if isinstance(meta.get(_HASH), str) else None
     return CallRequest(
         call,
@@ -198,9 +198,9 @@ def _choose_id(
         return f"call_{uuid4().hex}", None
     # Equal calls of a tool that needs approval are one call. Others run each time, unless they ask themselves.
     if is_asked:
-        known_as = make_call_id(message.params)
+        known_as = make_call_id(message.params["name"], message.params.get("arguments"))
         return known_as, known_as
-    return f"call_{uuid4().hex}", partial(make_call_id, message.params)
+    return f"call_{uuid4().hex}", partial(make_call_id, message.params["name"], message.params.get("arguments"))
 
 
 def _is_repeated(tool: CompiledTool, is_asked: bool, message: RpcMessage, exchange: Exchange) -> bool:
@@ -215,7 +215,7 @@ def _is_repeated(tool: CompiledTool, is_asked: bool, message: RpcMessage, exchan
 
 
 # Characters of a text that takes no time to write, and values that take none.
-_SHORT = 64 * 1024
+SHORT = 64 * 1024
 _SINGLE = frozenset((int, float, bool, type(None)))
 
 
@@ -225,12 +225,17 @@ def _is_short(message: ToolMessage, value: Any, asked: Mapping[str, Any]) -> boo
     content = said["content"]
     if (
         type(content) is not str
-        or len(content) >= _SHORT
+        or len(content) >= SHORT
         or asks_for_more(asked)
         or "error" in said["response_metadata"]
     ):
         return False
-    return value is ABSENT or type(value) in _SINGLE or value is content
+    return value is ABSENT or is_single(value) or value is content
+
+
+def is_single(value: Any) -> bool:
+    """Return whether a value is one that takes no time to write."""
+    return type(value) in _SINGLE
 
 
 async def _write(parts: McpParts, tool: CompiledTool | None, message: ToolMessage, asked: Mapping[str, Any]) -> bytes:
@@ -239,13 +244,14 @@ async def _write(parts: McpParts, tool: CompiledTool | None, message: ToolMessag
         raise RpcError(INVALID_PARAMS, str(message.content), {"nearest": told["error"]["nearest"]})
     more = asked if asks_for_more(asked) else None
     if not _is_short(message, value, asked) and (is_bulky(message) or is_long(value)):
-        return await parts.results.make(partial(_make_result, tool, message, value, more))
-    return to_json(_make_result(tool, message, value, more))
+        return await parts.results.make(partial(make_result, tool, message, value, more))
+    return to_json(make_result(tool, message, value, more))
 
 
-def _make_result(
+def make_result(
     tool: CompiledTool | None, message: ToolMessage, value: Any, asked: Mapping[str, Any] | None
 ) -> dict[str, Any]:
+    """Make the result of a call from its answer and the value kept with that, and what was asked for beside it."""
     result: dict[str, Any] = {
         "content": write_blocks(message),
         "isError": message.status == "error",

@@ -25,9 +25,9 @@ _LOOKS, _LOOK = 100, 0.25
 _UNKNOWN_STATE = "`requestState` is not that of this call, or has expired: send the call without it."
 
 
-def make_call_id(params: dict[str, Any]) -> str:
+def make_call_id(name: str, args: Any) -> str:
     """Make the key by which a repeated call is recognized, from a client that cannot ask."""
-    said = [params["name"], params.get("arguments") or {}]
+    said = [name, args or {}]
     return f"call_{hashlib.sha256(_ENCODER.encode(said).encode()).hexdigest()[:32]}"
 
 

@@ -10,11 +10,14 @@ from typing import Any, NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from sidecall.features.mcp_server.calls import begin_call
+from sidecall.features.mcp_server.calls import begin_call, fail, go_on
+from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import Exchange, McpParts
+from sidecall.features.mcp_server.plain_calls import is_plain, make_request, read_plain_call, write_answer
 from sidecall.features.mcp_server.revisions import (
     INTERNAL_ERROR,
     PARSE_ERROR,
+    VERSION_KEY,
     RpcError,
     RpcMessage,
     is_modern,
@@ -23,18 +26,20 @@ from sidecall.features.mcp_server.revisions import (
     write_error,
     write_result,
 )
-from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session
+from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session, Sessions
 from sidecall.features.mcp_server.stdio import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
-from sidecall.kernel.core.context import Caller
+from sidecall.features.server_parts import Parts
+from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
+from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
-from sidecall.kernel.http.authentication import HEADERS, caller_of
-from sidecall.kernel.http.context import RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectSweep
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, send_reply
-from sidecall.kernel.http.plain_requests import answer_json
+from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
+from sidecall.kernel.http.context import BareHeaders, DisconnectListener, DisconnectSweep, RequestContext, make_context
+from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, Rest, send_reply, serve
+from sidecall.kernel.http.plain_requests import JsonDoor
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
 from sidecall.kernel.http.problems import DETAIL
 
@@ -58,18 +63,49 @@ class _Channel(NamedTuple):
     send: Send
 
 
+def open_endpoint(
+    parts: Parts, changes: ListChanges, methods: Mapping[str, str], *, has_sessions: bool
+) -> "McpEndpoint":
+    """Make the endpoint of a server.
+
+    Args:
+        parts: The parts of the server.
+        changes: Tells clients that there are other tools.
+        methods: Those of features, as `package.module:function`.
+        has_sessions: Whether clients of earlier revisions have sessions.
+    """
+    pages, sessions = ToolPages(parts.registry, parts.pipeline), Sessions() if has_sessions else None
+    kept = (parts.registry, parts.pipeline, parts.approvals, parts.contents, pages, changes, parts.pipeline.results)
+    made = McpParts(
+        *kept,
+        parts.bounds,
+        parts.jobs,
+        parts.lifecycle,
+        parts.backlog,
+        auditor=parts.auditor,
+        sessions=sessions,
+        methods=methods,
+    )
+    return McpEndpoint(made)
+
+
 class McpEndpoint:
     """Answer every request of one path, before or behind the framework."""
 
     def __init__(self, parts: McpParts) -> None:
-        self._parts = parts
+        self.parts = parts
         self._sweep = DisconnectSweep()
+        # Those that are known to be plain, by name, until others are called so.
+        self._plain: dict[str, CompiledTool] = {}
+        self._post = JsonDoor(parts.bounds, self._begin_plain, self._begin, _refuse_unread)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request."""
-        if scope["method"] != "POST":
-            return self._serve_session(scope, receive, send)
-        return answer_json(scope, receive, send, self._parts.bounds, self._begin, _refuse_unread)
+        return serve(self.begin(scope, receive), scope, receive, send)
+
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer one request at once, or return what goes on with it."""
+        return self._post.begin(scope, receive) if scope["method"] == "POST" else Rest(self._serve_session)
 
     async def _serve_session(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve further requests of earlier revisions: listening for changes, and ending a session."""
@@ -78,11 +114,11 @@ class McpEndpoint:
         except RpcError as error:
             await send_reply(_refuse(error), scope, send)
             return
-        if scope["method"] == "GET" and self._parts.changes.is_fed and names_events(_read_accept(scope)):
+        if scope["method"] == "GET" and self.parts.changes.is_fed and names_events(_read_accept(scope)):
             with self._use(session):
-                await listen_legacy(self._parts, scope, receive, send)
-        elif scope["method"] == "DELETE" and session is not None and self._parts.sessions is not None:
-            self._parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
+                await listen_legacy(self.parts, scope, receive, send)
+        elif scope["method"] == "DELETE" and session is not None and self.parts.sessions is not None:
+            self.parts.sessions.end(scope[HEADERS][RAW_HEADER], caller_of(scope))
             await send_reply(_ENDED, scope, send)
         else:
             await send_reply(_NOT_ALLOWED, scope, send)
@@ -94,22 +130,63 @@ class McpEndpoint:
             RpcError: The caller has no such session.
         """
         named = scope[HEADERS].get(RAW_HEADER)
-        if named is None or self._parts.sessions is None:
+        if named is None or self.parts.sessions is None:
             return None
-        return self._parts.sessions.find(named, caller_of(scope))
+        return self.parts.sessions.find(named, caller_of(scope))
 
     def _use(
         self, session: Session | None, message: RpcMessage | None = None, live: StreamableAnswer | None = None
     ) -> AbstractContextManager[None]:
         """Keep a session, if any, during a request, so that its client can cancel it."""
-        if session is None or self._parts.sessions is None:
+        if session is None or self.parts.sessions is None:
             return nullcontext()
         if message is None or live is None:
-            return self._parts.sessions.use(session)
-        return self._parts.sessions.use(session, message.id, live.cancel)
+            return self.parts.sessions.use(session)
+        return self.parts.sessions.use(session, message.id, live.cancel)
 
-    def _begin(self, sent: Any, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer a message at once, or return an awaitable for that."""
+    def _begin_plain(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest | None:
+        """Answer a call of a tool in its usual form; None for all else."""
+        parts = self.parts
+        said = read_plain_call(body, scope[HEADERS])
+        if said is None:
+            return None
+        tool = parts.registry.get(said.params.name)
+        if tool is None or (self._plain.get(tool.name) is not tool and not self._look_at(tool)):
+            return None
+        caller, presence = scope.get(CALLER, ANONYMOUS), DisconnectListener(receive, self._sweep)
+        context = RequestContext(BareHeaders(scope["headers"]), caller, presence, holder=presence, wants_value=True)
+        came: ToolMessage | Awaitable[ToolMessage]
+        try:
+            came = parts.pipeline.begin(make_request(said, context), tool)
+        except BaseException as error:
+            came = fail(error)
+        written = write_answer(said, tool, came) if isinstance(came, ToolMessage) else None
+        if written is None:
+            return self._go_on_plain(said.to_message(), tool, context, came, scope)
+        if parts.results.shares:
+            parts.results.release(presence)
+        return Reply(written, 200, self._find_headers(tool.name, caller))
+
+    def _look_at(self, tool: CompiledTool) -> bool:
+        if is_plain(tool):
+            self._plain[tool.name] = tool
+            return True
+        return False
+
+    def _go_on_plain(
+        self,
+        message: RpcMessage,
+        tool: CompiledTool,
+        context: RequestContext,
+        came: ToolMessage | Awaitable[ToolMessage],
+        scope: Scope,
+    ) -> Rest:
+        exchange = _make_exchange(context, VERSION_KEY in message.meta, scope)
+        begun = go_on(self.parts, message, exchange, tool, came)
+        return Rest(partial(self._go_on, message, context, exchange, begun, None))
+
+    def _begin(self, sent: Any, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer a message at once, or return what goes on with it."""
         message: RpcMessage | None = None
         session: Session | None = None
         try:
@@ -118,36 +195,42 @@ class McpEndpoint:
             modern = is_modern(message, scope[HEADERS])
             session = None if modern else self._find_session(scope)
         except RpcError as error:
-            return send_reply(_refuse(error, message), scope, send)
+            return _refuse(error, message)
         if message.id is None:
             # Without a session a notification could be about nothing: closing a connection cancels.
             if session is not None and message.method == "notifications/cancelled":
                 session.cancel(message.params.get("requestId"))
-            return send_reply(_ACCEPTED, scope, send)
+            return _ACCEPTED
         if modern and message.method == "subscriptions/listen":
-            return listen_to_changes(self._parts, message, scope, receive, send)
-        return self._begin_answer(message, modern, session, _Channel(scope, receive, send))
+            return Rest(partial(listen_to_changes, self.parts, message))
+        return self._begin_answer(message, modern, session, scope, receive)
 
     def _begin_answer(
-        self, message: RpcMessage, modern: bool, session: Session | None, way: _Channel
-    ) -> Awaitable[None]:
-        scope, receive, send = way
+        self, message: RpcMessage, modern: bool, session: Session | None, scope: Scope, receive: Receive
+    ) -> Reply | Rest:
         context = make_context(scope, receive, sweep=self._sweep)
-        sent = scope[HEADERS] if modern else None
-        exchange = Exchange(
-            *(context.caller, context.headers, modern, context.presence, context.presence),
-            find_url=partial(_find_url, scope),
-            sent=sent,
-        )
+        exchange = _make_exchange(context, modern, scope)
         begun: Awaitable[bytes] | None = None
         # A call that may tell of its progress needs its stream first.
         if message.method == _CALL and "progressToken" not in message.meta:
-            came = begin_call(self._parts, message, exchange)
+            came = begin_call(self.parts, message, exchange)
             if isinstance(came, bytes):
-                return send_reply(self._write_reply(message, exchange, came), scope, send)
+                return self._write_reply(message, exchange, came)
             begun = came
-        live = StreamableAnswer(scope, send, self._parts.backlog)
-        work = self._answer(message, live, context, exchange, begun, way)
+        return Rest(partial(self._go_on, message, context, exchange, begun, session))
+
+    def _go_on(
+        self,
+        message: RpcMessage,
+        context: RequestContext,
+        exchange: Exchange,
+        begun: Awaitable[bytes] | None,
+        session: Session | None,
+        *way: Any,
+    ) -> Awaitable[None]:
+        channel = _Channel(*way)
+        live = StreamableAnswer(channel.scope, channel.send, self.parts.backlog)
+        work = self._answer(message, live, context, exchange, begun, channel)
         return work if session is None else self._answer_in(session, message, live, work)
 
     async def _answer_in(
@@ -190,23 +273,24 @@ class McpEndpoint:
 
     async def _make_reply(self, message: RpcMessage, exchange: Exchange, begun: Awaitable[bytes] | None) -> Reply:
         try:
-            result = await answer_message(self._parts, message, exchange, begun)
+            result = await answer_message(self.parts, message, exchange, begun)
         except RpcError as error:
             return _refuse(error, message, is_modern=exchange.is_modern)
         return self._write_reply(message, exchange, result)
 
     def _write_reply(self, message: RpcMessage, exchange: Exchange, result: bytes) -> Reply:
-        headers: Mapping[str, str] = NO_HEADERS
-        if self._parts.pipeline.gate.has_rate or self._parts.registry.has_rates:
-            headers = self._write_quotas(message.tool_name, exchange.caller)
-        if message.method == "initialize" and self._parts.sessions is not None:
-            session_id = self._parts.sessions.begin(exchange.caller)
+        headers = self._find_headers(message.tool_name, exchange.caller)
+        if message.method == "initialize" and self.parts.sessions is not None:
+            session_id = self.parts.sessions.begin(exchange.caller)
             headers = headers if session_id is None else {**headers, HEADER: session_id}
         return Reply(write_result(message.id, result), 200, headers)
 
-    def _write_quotas(self, name: str | None, caller: Caller) -> Mapping[str, str]:
-        gate = self._parts.pipeline.gate
-        tool = None if name is None else self._parts.registry.get(name)
+    def _find_headers(self, name: str | None, caller: Caller) -> Mapping[str, str]:
+        """Return the headers that say how many calls are left."""
+        gate = self.parts.pipeline.gate
+        if not (gate.has_rate or self.parts.registry.has_rates):
+            return NO_HEADERS
+        tool = None if name is None else self.parts.registry.get(name)
         return quota_headers(gate.quotas_of(caller, name)) if gate.counts(tool) else NO_HEADERS
 
     async def _break_off(self, live: StreamableAnswer, message: RpcMessage, modern: bool, way: _Channel) -> bool:
@@ -214,7 +298,7 @@ class McpEndpoint:
 
         A stream ends with the error, since its status is already sent; return whether it was a stream.
         """
-        is_draining = self._parts.lifecycle.is_draining
+        is_draining = self.parts.lifecycle.is_draining
         error = _CANCELLED if live.is_cancelled else TOO_SLOW if live.is_cut else _ENDING if is_draining else _FAILED
         is_ours = (live.is_cancelled or live.is_cut) and live.was_ours()
         if live.has_begun:
@@ -224,11 +308,19 @@ class McpEndpoint:
         return is_ours
 
 
-def _refuse_unread(error: RequestError, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+def _make_exchange(context: RequestContext, modern: bool, scope: Scope) -> Exchange:
+    return Exchange(
+        *(context.caller, context.headers, modern, context.presence, context.presence),
+        find_url=partial(_find_url, scope),
+        sent=scope[HEADERS] if modern else None,
+    )
+
+
+def _refuse_unread(error: RequestError, _scope: Scope, _receive: Receive) -> Reply | Rest:
     """Refuse a body that is no JSON in the words of JSON-RPC, and others as everywhere."""
     if isinstance(error, MalformedJSON):
-        return send_reply(_refuse(RpcError(PARSE_ERROR, error.message, status=400)), scope, send)
-    return problems.refuse(scope, receive, send, error)
+        return _refuse(RpcError(PARSE_ERROR, error.message, status=400))
+    return Rest(partial(problems.refuse, error=error))
 
 
 def _refuse_repeated(scope: Scope) -> None:

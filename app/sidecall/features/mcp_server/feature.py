@@ -12,28 +12,33 @@ if TYPE_CHECKING:
 
     from sidecall.features.mcp_server.endpoint import McpEndpoint
     from sidecall.features.mcp_server.parts import McpParts
+    from sidecall.kernel.http.fast_path import Reply, Rest
 
-_open_endpoint: "Callable[[McpParts], McpEndpoint]" = later("sidecall.features.mcp_server.endpoint:McpEndpoint")
+open_endpoint: "Callable[..., McpEndpoint]" = later("sidecall.features.mcp_server.endpoint:open_endpoint")
 
 
 class LateMcpEndpoint:
     """Answer every request of one path; what answers them is loaded with the first: most servers get none."""
 
-    def __init__(self, make_parts: "Callable[[], McpParts]") -> None:
-        self._make_parts = make_parts
+    def __init__(self, make: "Callable[[], McpEndpoint]") -> None:
+        self._make = make
 
-    @cached_property
+    @property
     def parts(self) -> "McpParts":
         """The parts that the methods use."""
-        return self._make_parts()
+        return self._serve.parts
 
     @cached_property
     def _serve(self) -> "McpEndpoint":
-        return _open_endpoint(self.parts)
+        return self._make()
 
     def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> Awaitable[None]:
         """Serve one request."""
         return self._serve(scope, receive, send)
+
+    def begin(self, scope: "Scope", receive: "Receive") -> "Reply | Rest":
+        """Answer one request at once, or return what goes on with it."""
+        return self._serve.begin(scope, receive)
 
 
 FEATURE = Feature(

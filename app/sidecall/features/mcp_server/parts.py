@@ -110,18 +110,19 @@ class Exchange(Struct):
 
     def can_ask(self, message: RpcMessage) -> bool:
         """Return whether the client can show a form to a person who may decide, and repeat the call."""
-        asks = _read_modes(message) if self.is_modern else None
-        # An empty object means forms.
-        return asks is not None and (not asks or "form" in asks) and self.caller.may(DECIDE, DECIDE_OWN)
+        return self.is_modern and can_ask(message.meta[CAPABILITIES_KEY], self.caller)
 
     def can_lead(self, message: RpcMessage) -> bool:
         """Return whether the client can lead its person to an address, and repeat the call."""
-        return self.is_modern and "url" in (_read_modes(message) or {})
+        asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation") if self.is_modern else None
+        return isinstance(asks, dict) and "url" in asks
 
 
-def _read_modes(message: RpcMessage) -> dict[str, Any] | None:
-    asks: Any = message.meta[CAPABILITIES_KEY].get("elicitation")
-    return asks if isinstance(asks, dict) else None
+def can_ask(capabilities: Mapping[str, Any], caller: Caller) -> bool:
+    """Return whether a client of these capabilities can show a form to a person who may decide."""
+    asks = capabilities.get("elicitation")
+    # An empty object means forms.
+    return isinstance(asks, dict) and (not asks or "form" in asks) and caller.may(DECIDE, DECIDE_OWN)
 
 
 # Answers a request with JSON.

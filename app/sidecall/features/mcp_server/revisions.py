@@ -123,6 +123,8 @@ VERSION_KEY = f"{_PREFIX}protocolVersion"
 
 CAPABILITIES_KEY = f"{_PREFIX}clientCapabilities"
 
+CLIENT_KEY = f"{_PREFIX}clientInfo"
+
 SERVER_KEY = f"{_PREFIX}serverInfo"
 
 SUBSCRIPTION_KEY = f"{_PREFIX}subscriptionId"
@@ -137,7 +139,9 @@ _ROUTING = frozenset((_VERSION, _METHOD, _NAME))
 
 _ARGUMENT = b"mcp-param-"
 
-_MODERN, _CALL = MODERN.encode(), b"tools/call"
+CALL_METHOD = "tools/call"
+
+_MODERN, _CALL = MODERN.encode(), CALL_METHOD.encode()
 
 _OLD_VERSIONS = frozenset(version.encode() for version in HANDSHAKE)
 # Headers that repeat parts of a request for gateways.
@@ -151,7 +155,7 @@ def is_modern(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
         RpcError: Its revision is unknown, or its headers contradict it.
     """
     sent = headers.get(_VERSION)
-    if VERSION_KEY not in message.meta and (sent is None or sent in _OLD_VERSIONS):
+    if VERSION_KEY not in message.meta and says_handshake(headers):
         return False
     if message.id is None:
         _require_known(None if sent is None else sent.decode("latin-1"))
@@ -169,13 +173,26 @@ def _is_usual(message: RpcMessage, headers: Mapping[bytes, bytes]) -> bool:
     return (
         message.meta.get(VERSION_KEY) == MODERN
         and type(message.meta.get(CAPABILITIES_KEY)) is dict
-        and headers.get(_VERSION) == _MODERN
-        and headers.get(_METHOD) == _CALL
-        and message.method == "tools/call"
+        and message.method == CALL_METHOD
         and type(name) is str
+        and repeats_call(headers, name)
+    )
+
+
+def repeats_call(headers: Mapping[bytes, bytes], name: str) -> bool:
+    """Return whether headers say the same as a modern call of the tool of this name, letter by letter."""
+    return (
+        headers.get(_VERSION) == _MODERN
+        and headers.get(_METHOD) == _CALL
         and name.isascii()
         and headers.get(_NAME) == name.encode()
     )
+
+
+def says_handshake(headers: Mapping[bytes, bytes]) -> bool:
+    """Return whether headers name a revision with a handshake, or none, as its first did."""
+    sent = headers.get(_VERSION)
+    return sent is None or sent in _OLD_VERSIONS
 
 
 def require_envelope(message: RpcMessage) -> None:

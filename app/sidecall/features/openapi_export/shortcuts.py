@@ -11,7 +11,7 @@ from sidecall.features.openapi_export.answers import begin_operation
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.messages import ToolCall, make_unchecked
+from sidecall.kernel.core.messages import make_call
 from sidecall.kernel.http.body import parse_body
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import DisconnectSweep
@@ -50,13 +50,8 @@ def make_request(
     args = read_object(parse_body(body)) if body.strip() else {}
     if not isinstance(args, dict):
         raise _refuse(parts, name, args, about)
-    fields = {"name": name, "args": args, "id": f"call_{uuid4().hex}", "type": "tool_call", "item": None}
-    return CallRequest(
-        make_unchecked(ToolCall, fields),
-        replace(about, wants_value=True),
-        None,
-        context,
-    )
+    call = make_call(name, args, f"call_{uuid4().hex}")
+    return CallRequest(call, replace(about, wants_value=True), None, context)
 
 
 def _refuse(parts: Parts, name: str, args: Any, about: RequestContext) -> NotAToolCall:

@@ -14,13 +14,8 @@ from typing import Protocol
 
 from sidecall.features.sandbox.cgroups import Groups
 from sidecall.features.sandbox.launcher import LauncherProcess
-from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, PATH, PLAIN, SandboxLimits
 
-#: The path of the files that programs share with the caller.
-HOME = "/workspace"
-
-PATH = "/usr/local/bin:/usr/bin:/bin"
 #: The user inside; files of the server's user belong to it.
 USER = 65534
 
@@ -118,10 +113,6 @@ def write_arguments(
     ]
 
 
-#: The environment variables of programs.
-PLAIN = {"PATH": PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108  the sandbox's own
-
-
 #: Files in every sandbox, with their contents.
 FILES = {
     "/etc/passwd": f"nobody:x:{USER}:{USER}:nobody:/tmp:/bin/sh\n".encode(),
@@ -160,10 +151,6 @@ def _bind_system() -> Iterator[str]:
 
 #: Called with each piece of an output.
 Take = Callable[[bytes], None]
-
-
-class SandboxFailed(SidecallError):
-    """A sandbox could not be made; the message says why."""
 
 
 class Running(Protocol):

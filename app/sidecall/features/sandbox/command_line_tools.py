@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sidecall.features.sandbox.bubblewrap import HOME, PATH, Mount, SandboxBackend, SandboxFailed, SandboxSpec
+from sidecall.features.sandbox.bubblewrap import Mount, SandboxBackend, SandboxSpec
 from sidecall.features.sandbox.confined import Confined
 from sidecall.features.sandbox.launcher import store_bytes
 from sidecall.features.sandbox.python_sessions import KeptOutput
@@ -18,7 +18,7 @@ from sidecall.kernel.concurrency.fair_queue import Semaphore, key_of
 from sidecall.kernel.core.errors import ToolException, ToolOutputError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, PATH, SandboxFailed, SandboxLimits
 
 _SCRIPTS = "/run/sidecall"
 _TEMPORARY = "/tmp"  # noqa: S108  the sandbox's own

@@ -14,7 +14,6 @@ from sidecall.features.sandbox.bubblewrap import (
     COPIED,
     FILES,
     SandboxBackend,
-    SandboxFailed,
     SandboxSpec,
     list_limits,
     write_arguments,
@@ -23,6 +22,7 @@ from sidecall.features.sandbox.cgroups import HeldGroup
 from sidecall.features.sandbox.launcher import is_readable, store_bytes, wait_until_readable
 from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
+from sidecall.kernel.ports.sandbox import SandboxFailed
 
 _MOST_STATUS = 8192
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed, find_program
+from sidecall.features.sandbox.bubblewrap import SandboxBackend, find_program
 from sidecall.features.sandbox.cgroups import find_groups
 from sidecall.features.sandbox.landlock import NEEDED, read_version
 from sidecall.features.sandbox.python_programs import StartProgram, starter_in_bubblewrap, starter_with_landlock
@@ -15,7 +15,7 @@ from sidecall.features.sandbox.self_test import try_sandbox
 from sidecall.features.sandbox.shell import Shell
 from sidecall.features.sandbox.shell_state import ShellStates
 from sidecall.kernel.concurrency.pools import SERVER
-from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxLimits, SandboxReport
+from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxFailed, SandboxLimits, SandboxReport
 
 _NO_GROUP = (
     "bubblewrap: the server runs as root, where only a cgroup bounds processes, and may make none. "

@@ -7,15 +7,14 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from sidecall.features.processes.executor import ProcessExecutor
-from sidecall.features.sandbox.bubblewrap import PLAIN
-from sidecall.features.sandbox.command_line_tools import CommandTools
+from sidecall.features.sandbox.command_tools import CommandTools
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.ports.sandbox import SandboxUse
+from sidecall.kernel.ports.sandbox import PLAIN, SandboxUse
 
 logger = logging.getLogger("sidecall")
 

@@ -10,18 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from sidecall.features.processes.fork_server_watch import await_end
-from sidecall.features.sandbox.bubblewrap import (
-    Mount,
-    SandboxBackend,
-    SandboxFailed,
-    list_limits,
-    mount_python,
-    write_arguments,
-)
+from sidecall.features.sandbox.bubblewrap import Mount, SandboxBackend, list_limits, mount_python, write_arguments
 from sidecall.features.sandbox.cgroups import Group
 from sidecall.features.sandbox.confined import open_files, write_command
 from sidecall.features.sandbox.launcher import AwaitedProgram
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import SandboxFailed, SandboxLimits
 
 _MOST_STATUS = 8192
 

@@ -12,16 +12,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sidecall.features.sandbox.bubblewrap import HOME, PLAIN, SandboxFailed
 from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.ports.sandbox import (
+    HOME,
+    PLAIN,
     CommandEnd,
     CommandStart,
     OpenSpill,
     PythonEnd,
     PythonTier,
+    SandboxFailed,
     SandboxLimits,
     SandboxReport,
     SandboxUse,

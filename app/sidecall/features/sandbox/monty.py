@@ -17,10 +17,9 @@ from typing import Any
 
 import pydantic_monty as monty
 
-from sidecall.features.sandbox.bubblewrap import HOME
 from sidecall.features.sandbox.python_sessions import KeptOutput, show_output
 from sidecall.kernel.core.log_text import shorten
-from sidecall.kernel.ports.sandbox import PythonEnd, SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, PythonEnd, SandboxLimits
 
 _WORKERS = 4
 

@@ -14,11 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from sidecall.features.sandbox.bubblewrap import (
-    HOME,
     Mount,
     Running,
     SandboxBackend,
-    SandboxFailed,
     SandboxSpec,
     Take,
     ignore,
@@ -30,7 +28,7 @@ from sidecall.features.sandbox.launcher import wait_until_readable
 from sidecall.features.sandbox.seccomp import ALONE, DANGEROUS, SHARED, build_filter
 from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SANDBOXES
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, SandboxFailed, SandboxLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

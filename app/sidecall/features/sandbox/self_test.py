@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sidecall.features.sandbox.bubblewrap import Running, SandboxFailed
+from sidecall.features.sandbox.bubblewrap import Running
 from sidecall.features.sandbox.python_programs import Program, StartProgram
 from sidecall.features.sandbox.python_sessions import KeptOutput
-from sidecall.kernel.ports.sandbox import SandboxCheck
+from sidecall.kernel.ports.sandbox import SandboxCheck, SandboxFailed
 
 _PROBES = Path(__file__).with_name("inside") / "probes.py"
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import SandboxBackend, SandboxFailed
+from sidecall.features.sandbox.bubblewrap import SandboxBackend
 from sidecall.features.sandbox.python_sessions import KeptOutput
 from sidecall.features.sandbox.self_test import ProgramEnd, run_within
 from sidecall.features.sandbox.shell_process import ShellProcess, ShellTask, find_shell
 from sidecall.features.sandbox.shell_state import ShellBounds, ShellState, ShellStates, read_saved
 from sidecall.features.sandbox.warm_shells import WarmShells
-from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxLimits
+from sidecall.kernel.ports.sandbox import CommandEnd, OpenSpill, SandboxFailed, SandboxLimits
 
 
 class Shell:

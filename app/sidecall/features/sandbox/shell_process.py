@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import HOME, Mount, SandboxBackend, SandboxFailed, SandboxSpec, Take
+from sidecall.features.sandbox.bubblewrap import Mount, SandboxBackend, SandboxSpec, Take
 from sidecall.features.sandbox.confined import Confined, Stream
 from sidecall.features.sandbox.shell_state import MOST
 from sidecall.kernel.concurrency.coroutines import read_error
-from sidecall.kernel.ports.sandbox import SandboxLimits
+from sidecall.kernel.ports.sandbox import HOME, SandboxFailed, SandboxLimits
 
 _START = Path(__file__).with_name("inside") / "start_shell.sh"
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sidecall.features.sandbox.bubblewrap import SandboxFailed
 from sidecall.features.sandbox.shell_process import ShellMaker, ShellProcess
+from sidecall.kernel.ports.sandbox import SandboxFailed
 
 # Of those without a workspace, which take next to nothing.
 _BLANKS = 2

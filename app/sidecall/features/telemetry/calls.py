@@ -20,6 +20,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered
 from sidecall.kernel.ports.observer import CallNotes, Outcome
 
+_get_call, _set_call = CALL.get, CALL.set
 # By name, so that a server that writes JSON does not load the column formatter.
 _JSON = "sidecall.features.telemetry.log_lines.make_json_lines"
 
@@ -98,6 +99,7 @@ class CallTelemetry:
     ) -> None:
         """Observe calls."""
         self._metrics = metrics
+        self._tallies = metrics.tallies
         self._lines = lines or CallLines()
         self._tracing = tracing
         self._notes = notes
@@ -109,10 +111,11 @@ class CallTelemetry:
 
     def begin(self, invocation: Invocation) -> _Begun:
         """Begin to observe an accepted call; the result is for `end`."""
-        tally = self._metrics.tally(invocation.tool.name)
+        name = invocation.tool.name
+        tally = self._tallies[name] if name in self._tallies else self._metrics.tally(name)
         tally.begun += 1
-        outer = CALL.get()
-        CALL.set(invocation)
+        outer = _get_call()
+        _set_call(invocation)
         traced = None if self._tracing is None else self._tracing.begin(invocation)
         return tally, outer, traced, None if self._notes is None else self._notes.begin(invocation)
 
@@ -136,7 +139,7 @@ class CallTelemetry:
             if self._notes is not None:
                 self._notes.note(invocation, outcome, seconds, noted)
         # Set rather than reset, which fails when an unfinished call is garbage-collected elsewhere.
-        CALL.set(outer)
+        _set_call(outer)
 
     def headers(self) -> dict[str, str]:
         """Return headers that name the current span for another process; none without tracing."""

@@ -15,7 +15,6 @@ from sidecall.kernel.core.context import (
     RunContextWrapper,
     Signals,
     ToolContext,
-    Usage,
 )
 from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.injection import Supply
@@ -155,7 +154,7 @@ class Invocation(Struct):
     error: BaseException | None = None  # the pipeline: what the last stage that failed has raised
     share: ResultReservation | None = None  # the stage that first finds the result large
     cost: CallCost | None = None  # execute, and the tool by its context; take_budget
-    _context: ToolContext | None = None  # the first access
+    made_context: ToolContext | None = None  # the first access to `tool_context`
 
     @property
     def call(self) -> ToolCall:
@@ -165,10 +164,10 @@ class Invocation(Struct):
     @property
     def tool_context(self) -> ToolContext:
         """The ToolContext of this call, for the tool and the functions around it."""
-        if self._context is None:
+        if self.made_context is None:
             resources = self.services.resources
             args, sender, review = self.call.args, self.request.sender, self.request.review
-            made = self._context = object.__new__(ToolContext)
+            made = self.made_context = object.__new__(ToolContext)
             # Past the form in which tests make one, which takes as long again.
             RunContextWrapper.__init__(
                 made,
@@ -192,9 +191,9 @@ class Invocation(Struct):
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
                 signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
-            if isinstance(self.request.context, ObjectContext):
-                self._context = self.request.context.put_into(made)
-        return self._context
+            if isinstance(self.request.context, HeldContext):
+                self.made_context = self.request.context.put_into(made)
+        return self.made_context
 
     def fail(self, error: BaseException) -> None:
         """Record the error of a failed stage, and drop the message made before, if any."""
@@ -212,8 +211,8 @@ class Invocation(Struct):
     def give_up(self) -> None:
         """Set the flag by which the tool can see that its answer is no longer awaited."""
         self.is_given_up = True
-        if self._context is not None:
-            self._context.signals.cancelled = True
+        if self.made_context is not None:
+            self.made_context.signals.cancelled = True
 
     def abandon(self) -> Release:
         """Note that part of this call still runs; it keeps its tool's slot until the returned function is called."""
@@ -325,14 +324,9 @@ def new_invocation(
     return Invocation(request.id or str(uuid7()), request, tool, now, deadline, services, Remarks([], []))
 
 
-def find_usage(invocation: Invocation) -> Usage | None:
-    """Return the usage of models that the tool itself has called; None if it never asked for its context."""
-    return None if invocation._context is None else invocation._context.usage
-
-
 def find_progress(invocation: Invocation) -> dict[str, Any] | None:
     """Return what the tool has reported last of its progress; None if nothing."""
-    said = None if invocation._context is None else invocation._context.signals.progress
+    said = None if invocation.made_context is None else invocation.made_context.signals.progress
     return None if said is None else dict(said)
 
 
@@ -347,4 +341,4 @@ def name_trace(name_own: Callable[[], Mapping[str, str]], headers: Mapping[str, 
 
 def find_given(invocation: Invocation) -> ToolContext | CallRequest:
     """Return what came with a call; the ToolContext if there is one, since functions around the tool may change it."""
-    return invocation.request if invocation._context is None else invocation._context
+    return invocation.request if invocation.made_context is None else invocation.made_context

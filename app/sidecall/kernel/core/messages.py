@@ -220,6 +220,19 @@ def make_unchecked(kind: type[M], fields: dict[str, Any]) -> M:
     return model
 
 
+_OF_A_CALL = set(ToolCall.model_fields)
+
+
+def make_call(name: str, args: dict[str, Any] | str, call_id: str, item: dict[str, Any] | None = None) -> ToolCall:
+    """Do so with a call, of which each request makes one."""
+    call = _new(ToolCall)
+    _set_dict(call, {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item})
+    _set_fields_set(call, _OF_A_CALL)
+    _set_extra(call, None)
+    _set_private(call, None)
+    return call
+
+
 _SAID = ("content", "tool_call_id", "name", "id", "response_metadata")
 
 

@@ -22,6 +22,11 @@ class Bounds:
     values: int
     calls: int = 128
 
+    @property
+    def most_unlooked_at(self) -> int:
+        """Bytes of a body that surely does not hold too many values."""
+        return 2 * self.values
+
     def hold(self, body: bytes) -> bytes:
         """Return a body; the default holder counts nothing.
 
@@ -29,7 +34,7 @@ class Bounds:
             BodyTooLarge: It holds too many values.
         """
         # Most are too short for that; `holds_more` would find it out as well.
-        if len(body) > 2 * self.values and holds_more(body, self.values):
+        if len(body) > self.most_unlooked_at and holds_more(body, self.values):
             raise BodyTooLarge(f"The body holds more than the {self.values} values that this server takes.")
         return body
 
@@ -47,8 +52,8 @@ def is_plain(headers: Mapping[bytes, bytes], came: int, bounds: Bounds) -> bool:
         len(headers) == came
         and headers.get(b"content-type") == b"application/json"
         and b"content-encoding" not in headers
-        and 0 < len(length) < _DIGITS
         and length.isdigit()
+        and len(length) < _DIGITS
         and int(length) <= bounds.size
     )
 

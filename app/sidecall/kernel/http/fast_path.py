@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache, lru_cache
 from types import MappingProxyType
+from typing import Protocol
 
 from msgspec import Struct, field
 from starlette.requests import ClientDisconnect
@@ -70,8 +71,9 @@ class RequestWatch:
 
     def note(self, scope: Scope, status: int, route: str | None = None) -> None:
         """Record the status with which a request is answered; its route is found out where it is not given."""
-        path = route or scope["path"]
-        key = (path if route or path in _FIXED else find_route(scope), status)
+        if route is None:
+            route = path if (path := scope["path"]) in _FIXED else find_route(scope)
+        key = route, status
         counts = self.tally.counts
         try:
             counts[key] += 1
@@ -183,11 +185,28 @@ def _write_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
 
 
+class Rest(Struct, frozen=True):
+    """Answers a request by itself, in messages; it may have begun."""
+
+    app: ASGIApp
+
+
 # Answers a request of one path, at once or later, or returns None for what has to go on to the framework. What is no
 # Reply answers by itself, in messages.
-Shortcut = Callable[[Scope, Receive], Reply | Awaitable[Reply | Response] | None]
+Shortcut = Callable[[Scope, Receive], Reply | Rest | Awaitable[Reply | Response] | None]
 
-NO_WAYS: Mapping[str, ASGIApp] = MappingProxyType({})
+
+class Way(Protocol):
+    """Serves all requests of a path by itself."""
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve one request, behind the framework."""
+
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Do so in front of it."""
+
+
+NO_WAYS: Mapping[str, Way] = MappingProxyType({})
 
 
 class FastPath:
@@ -196,32 +215,24 @@ class FastPath:
     When the application is mounted in another one, the framework serves everything, since it knows the mount path.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        watch: RequestWatch,
-        shortcuts: Mapping[str, Shortcut],
-        ways: Mapping[str, ASGIApp] = NO_WAYS,
-    ) -> None:
+    def __init__(self, app: ASGIApp, watch: RequestWatch, shortcuts: Mapping[str, Shortcut]) -> None:
         """Wrap an application.
 
         Args:
             app: The framework.
             watch: Is told of what is answered here.
             shortcuts: What is answered here, by its path; of those that name a tool, by `SHOWN` and `CALLED`.
-            ways: What serves all requests of a path by itself.
         """
         self._app = app
         self._watch = watch
         self._shortcuts = shortcuts
-        self._ways = ways
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one request or one lifespan."""
         if scope["type"] == "http" and not scope.get("root_path"):
             route: str = scope["path"]
             shortcut = self._shortcuts.get(route)
-            if shortcut is None and route not in self._ways and (route := _find_route_of_tool(scope)):
+            if shortcut is None and (route := _find_route_of_tool(scope)):
                 shortcut = self._shortcuts.get(route)
             if shortcut is not None:
                 try:
@@ -230,11 +241,11 @@ class FastPath:
                     return _refuse(error, scope, receive, self._watch.follow(scope, send))
                 if isinstance(answer, Reply):
                     self._watch.note(scope, answer.status, route)
-                    return _NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
+                    return NOTHING if _is_sent(answer, scope, send) else _send(answer, scope, send)
+                if isinstance(answer, Rest):
+                    return answer.app(scope, receive, self._watch.follow(scope, send))
                 if answer is not None:
                     return self._serve(answer, route, scope, receive, send)
-            if (way := self._ways.get(scope["path"])) is not None:
-                return way(scope, receive, self._watch.follow(scope, send))
         return self._app(scope, receive, send)
 
     async def _serve(
@@ -279,15 +290,21 @@ class _Nothing(tuple[()]):
     __await__ = tuple.__iter__
 
 
-_NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
+# Of a request that has its answer.
+NOTHING: Awaitable[None] = _Nothing()  # type: ignore[assignment]  # an iterator that is at its end is enough
 
 
 def send_reply(reply: Reply, scope: Scope, send: Send) -> Awaitable[None]:
     """Send an answer on one of the ways past the framework, directly if the server supports that."""
     if isinstance(send, WatchedSend) and _is_sent(reply, scope, send.send):
         send.note(reply.status)
-        return _NOTHING
+        return NOTHING
     return _send(reply, scope, send)
+
+
+def serve(came: Reply | Rest, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    """Serve a request with what it has come to: send the answer, or go on."""
+    return send_reply(came, scope, send) if isinstance(came, Reply) else came.app(scope, receive, send)
 
 
 async def _send(reply: Reply, scope: Scope, send: Send) -> None:

@@ -1,6 +1,7 @@
 """Take requests with a JSON body in front of the framework: read the body, and build the context once."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -12,9 +13,14 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
-from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
-from sidecall.kernel.http.fast_path import Reply, Shortcut, take_body
+from sidecall.kernel.http.context import (
+    BareHeaders,
+    DisconnectListener,
+    DisconnectSweep,
+    RequestContext,
+    make_context,
+)
+from sidecall.kernel.http.fast_path import Reply, Rest, Shortcut, serve, take_body
 from sidecall.kernel.http.preferences import wants_events
 from sidecall.kernel.ports.workspaces import require_conversation
 
@@ -29,7 +35,7 @@ def without(headers: Collection[bytes], shortcut: Shortcut) -> Shortcut:
     """Leave requests with any of these headers to the framework."""
     left = frozenset(headers)
 
-    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
+    def shortcut_without(scope: Scope, receive: Receive) -> Reply | Rest | Awaitable[Reply | Response] | None:
         return shortcut(scope, receive) if left.isdisjoint(scope[HEADERS]) else None
 
     return shortcut_without
@@ -42,6 +48,8 @@ def with_body(
 
     Requests that want events are answered by `answer_events`; without it they are left to the framework.
     """
+    # Bytes of a body that surely is within bounds.
+    surely = bounds.most_unlooked_at
 
     def shortcut(scope: Scope, receive: Receive) -> Reply | Awaitable[Reply | Response] | None:
         headers = scope[HEADERS]
@@ -61,7 +69,9 @@ def with_body(
         body = take_body(receive)
         if body is None:
             return _receive_and_answer(chosen, bounds, sweep, scope, receive)
-        return chosen(scope, receive, _begin_context(scope, receive, sweep), bounds.hold(body))
+        if len(body) > surely:
+            bounds.hold(body)
+        return chosen(scope, receive, _begin_context(scope, receive, sweep), body)
 
     return shortcut
 
@@ -83,36 +93,58 @@ async def _receive_and_answer(
 
 
 # Answers a request by its parsed body, or by the error why that cannot be read.
-WithJson = Callable[[Any, Scope, Receive, Send], Awaitable[None]]
+WithJson = Callable[[Any, Scope, Receive], Reply | Rest]
+# Answers a request by its body itself, if that has a usual form and no header came twice.
+AtOnce = Callable[[bytes, Scope, Receive], Reply | Rest | None]
 
 
-def answer_json(
-    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
-) -> Awaitable[None]:
-    """Parse a JSON body and have it answered, at once if it has arrived; one that cannot be read is refused."""
-    body = take_body(receive) if is_plain(scope[HEADERS], len(scope["headers"]), bounds) else None
-    if body is None:
-        return _receive_json(scope, receive, send, bounds, answer, refuse)
-    try:
-        sent = parse_body(bounds.hold(body))
-    except RequestError as error:
-        return refuse(error, scope, receive, send)
-    return answer(sent, scope, receive, send)
+class JsonDoor:
+    """Has requests with a JSON body answered, at once if it has arrived; a body that cannot be read is refused."""
 
+    def __init__(self, bounds: Bounds, at_once: AtOnce, answer: WithJson, refuse: WithJson) -> None:
+        """Answer requests.
 
-async def _receive_json(
-    scope: Scope, receive: Receive, send: Send, bounds: Bounds, answer: WithJson, refuse: WithJson
-) -> None:
-    try:
-        is_simple = is_plain(scope[HEADERS], len(scope["headers"]), bounds)
-        body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
-        sent = parse_body(body)
-    except ClientDisconnect:
-        return
-    except RequestError as error:
-        await refuse(error, scope, receive, send)
-        return
-    await answer(sent, scope, receive, send)
+        Args:
+            bounds: How large a body may be.
+            at_once: Answers those with a usual body, before it is parsed.
+            answer: Answers the others by the parsed body.
+            refuse: Answers by the error why that cannot be read.
+        """
+        self._bounds = bounds
+        self._at_once = at_once
+        self._answer = answer
+        self._refuse = refuse
+
+    def begin(self, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer a request, or return what goes on with it."""
+        is_simple = is_plain(scope[HEADERS], len(scope["headers"]), self._bounds)
+        body = take_body(receive) if is_simple else None
+        if body is None:
+            return Rest(partial(self._receive, is_simple))
+        came = self._at_once(body, scope, receive)
+        return self._parse(body, scope, receive) if came is None else came
+
+    def _parse(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
+        try:
+            sent = parse_body(self._bounds.hold(body))
+        except RequestError as error:
+            return self._refuse(error, scope, receive)
+        return self._answer(sent, scope, receive)
+
+    async def _receive(self, is_simple: bool, scope: Scope, receive: Receive, send: Send) -> None:
+        bounds = self._bounds
+        came: Reply | Rest | None
+        try:
+            body = await (read_plain(receive, bounds) if is_simple else read_body(Request(scope, receive), bounds))
+        except ClientDisconnect:
+            return
+        except RequestError as error:
+            came = self._refuse(error, scope, receive)
+        else:
+            came = self._at_once(body, scope, receive) if is_simple else None
+            came = self._parse(body, scope, receive) if came is None else came
+            del body  # It may be large, and what was read of it may wait for long.
+        await serve(came, scope, receive, send)
 
 
 def _begin_context(scope: Scope, receive: Receive, sweep: DisconnectSweep) -> RequestContext:

@@ -52,6 +52,7 @@ HEADER = b"x-request-id"
 # Browsers take no answer for anything but what it says that it is.
 NOSNIFF = (b"x-content-type-options", b"nosniff")
 
+_set_id = REQUEST_ID.set
 _ACCEPTABLE = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
 
 
@@ -81,7 +82,7 @@ class RequestId:
             sent = headers.get(HEADER)
             request_id = str(uuid7()) if sent is None else _choose(sent)  # Most clients send none.
             scope.setdefault("state", {})["request_id"] = request_id
-            REQUEST_ID.set(request_id)
+            _set_id(request_id)
         return self._app(scope, receive, send)
 
 

@@ -5,10 +5,12 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import chain
 from math import isfinite
+from operator import countOf
 from typing import Any, Literal
 from uuid import UUID
 
 import msgspec
+import orjson
 from pydantic_core import to_json
 
 # Values, and characters of texts, that are written at once: some 2 ms.
@@ -27,7 +29,8 @@ _SAMPLES = 64
 # Between these, Python and other writers write floats with the same digits.
 _SHORTEST, _LONGEST = 1e-4, 1e16
 
-_write = msgspec.json.Encoder().encode
+# It writes values of JSON's own types, texts as names, and integers of 64 bits, and refuses nearly all else.
+_STRICT = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 Look = Literal["plain", "known", "large", "other"]
 Fits = Callable[[list[float]], bool]
@@ -38,7 +41,7 @@ def write_compact(value: Any) -> bytes | None:
     look = look_through(value, _are_finite)
     try:
         if look == "plain":
-            return _write(value)
+            return orjson.dumps(value, option=_STRICT)
         return to_json(value, by_alias=True, bytes_mode="base64") if look == "known" else None
     except (TypeError, ValueError, OverflowError, RecursionError):  # Half characters, long integers.
         return None
@@ -49,7 +52,7 @@ def write_spaced(value: Any) -> str | None:
     if look_through(value, _are_alike) != "plain":
         return None
     try:
-        return msgspec.json.format(_write(value), indent=0).decode()
+        return msgspec.json.format(orjson.dumps(value, option=_STRICT), indent=0).decode()
     except (TypeError, ValueError, OverflowError, RecursionError):
         return None
 
@@ -73,6 +76,7 @@ def look_through(value: Any, fit: Fits) -> Look:
 
     Looked through is one level after the other and, since rows are alike, one column after the other: that takes a few
     functions in C rather than a few instructions of Python for each value. `fit` says whether these floats are plain.
+    Of values of JSON the names are left to the writer, which refuses all but texts.
     """
     if type(value) in _CONTAINERS and _is_surely_large(value):
         return "large"
@@ -80,18 +84,21 @@ def look_through(value: Any, fit: Fits) -> Look:
     level, columns, left = [value], 1, MOST_VALUES
     for _ in range(_DEEPEST):
         if not level:
-            return "plain" if found.kinds <= _JSON else "known"
+            return "plain" if found.kinds <= _JSON else "known" if found.has_texts_as_names() else "other"
         if not all(found.take(level[column::columns]) for column in range(columns)):
             return "other"
         objects, lists = found.pop_inside()
         left -= _estimate(objects) + _estimate(lists)
         if left < 0 or found.characters > MOST_CHARACTERS:
             return "large"
-        if not {str}.issuperset(map(type, set().union(*objects))):
-            return "other"
         level = [*chain.from_iterable(map(dict.values, objects)), *chain.from_iterable(lists)]
-        columns = max(1, min(len((objects or lists or [()])[0]), _MOST_COLUMNS))
+        columns = _count_columns(objects or lists)
     return "other"
+
+
+def _count_columns(rows: list[Any]) -> int:
+    """Return how many columns rows have that are like the first; what stands alone is no row."""
+    return max(1, min(len(rows[0]), _MOST_COLUMNS)) if len(rows) > 1 else 1
 
 
 def _is_surely_large(value: Any) -> bool:
@@ -111,27 +118,43 @@ class _Found:
 
     def __init__(self, fit: Fits) -> None:
         self._fit = fit
-        self._inside: dict[type, list[Any]] = {}
+        self._objects: list[list[dict[Any, Any]]] = []
+        self._lists: list[Any] = []
+        self._seen = 0
         self.kinds: set[type] = set()
         self.characters = 0
 
     def take(self, items: list[Any]) -> bool:
         """Look at some values; return whether all are known."""
-        kinds = set(map(type, items))
+        kinds = _list_kinds(items)
         self.kinds |= kinds
         for kind in kinds - _SIMPLE:
             alike: list[Any] = items if len(kinds) == 1 else [item for item in items if type(item) is kind]
             if kind is str:
                 self.characters += _estimate(alike)
+            elif kind is dict:
+                self._objects.append(alike)
             elif kind in _CONTAINERS:
-                self._inside.setdefault(kind, []).extend(alike)
+                self._lists += alike
             elif kind not in _KNOWN or (kind is float and not self._fit(alike)):
                 return False
         return True
 
     def pop_inside(self) -> tuple[list[Any], list[Any]]:
-        """Return the objects, and the lists."""
-        objects = self._inside.pop(dict, [])
-        lists = [*chain(*self._inside.values())]
-        self._inside = {}
+        """Return the objects, and the lists, that came since the last time."""
+        objects = [*chain.from_iterable(self._objects[self._seen :])]
+        self._seen = len(self._objects)
+        lists, self._lists = self._lists, []
         return objects, lists
+
+    def has_texts_as_names(self) -> bool:
+        """Return whether nothing but texts is a name in the objects."""
+        return all({str}.issuperset(map(type, set().union(*objects))) for objects in self._objects)
+
+
+def _list_kinds(items: list[Any]) -> set[type]:
+    """Return the types of some values; to count those that are as the first takes less than to collect all."""
+    if not items:
+        return set()
+    kind = type(items[0])
+    return {kind} if countOf(map(type, items), kind) == len(items) else set(map(type, items))

@@ -180,7 +180,7 @@ def write_in_pieces(plain: Any) -> bytes:
     return b"".join(list_pieces(plain, _BYTES))
 
 
-_BYTES = PieceWriter(to_json, b",", b":", write_compact)
+_BYTES = PieceWriter(dump_plain, b",", b":", write_compact)
 
 
 def to_plain(value: Any, lose: Lose = lose_silently) -> Any:

@@ -10,8 +10,9 @@ from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.command import CommandParts, MessageParts, is_command, is_message, is_series, read_series
 from sidecall.kernel.core.content_blocks import read_block
+from sidecall.kernel.core.context import Usage
 from sidecall.kernel.core.errors import RequestError, ToolException, ToolExecutionError, ToolFailure
-from sidecall.kernel.core.invocation import Invocation, find_cost, find_usage, new_invocation_id
+from sidecall.kernel.core.invocation import Invocation, find_cost, new_invocation_id
 from sidecall.kernel.core.messages import (
     ABSENT,
     IGNORED,
@@ -43,7 +44,8 @@ from sidecall.kernel.json_data.to_json import (
 )
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
-from sidecall.kernel.pipeline.guardrails import guard_text
+from sidecall.kernel.pipeline.guard import guard_text
+from sidecall.kernel.ports.approvals.review import Review
 
 # More sentences would only bury the first ones.
 _MAX_PLACES = 20
@@ -318,32 +320,47 @@ def _word(content: Content) -> str:
 
 
 def _make_metadata(invocation: Invocation) -> dict[str, Any]:
-    request, tool = invocation.request, invocation.tool
+    options, remarks, review = invocation.tool.options, invocation.remarks, invocation.request.review
     said: dict[str, Any] = {
         # In whole microseconds; round() would take as long as all else that is made here.
         "duration_ms": int((time.monotonic() - invocation.started) * 1e6 + 0.5) / 1000,
-        "return_direct": tool.options.return_direct,
-        "ignored_args": invocation.remarks.ignored,
-        "repaired": invocation.remarks.repaired,
+        "return_direct": options.return_direct,
+        "ignored_args": remarks.ignored,
+        "repaired": remarks.repaired,
     }
-    if invocation.remarks.verdicts:
-        said["guardrails"] = list(invocation.remarks.verdicts)
-    if tool.options.retry is not None and invocation.attempts:
+    if remarks.verdicts:
+        said["guardrails"] = list(remarks.verdicts)
+    if options.retry is not None and invocation.attempts:
         said["attempts"] = invocation.attempts
-    usage = find_usage(invocation)
-    if usage is not None and usage.requests:
+    if invocation.made_context is not None:
+        _add_usage(said, invocation.made_context.usage)
+    if invocation.cost is not None or options.cost is not None:
+        _add_cost(said, invocation)
+    if review.rule is not None or review.decision is not None:
+        _add_review(said, review, invocation.call)
+    if remarks.notes:
+        said["notes"] = list(remarks.notes)
+    return said
+
+
+def _add_usage(said: dict[str, Any], usage: Usage) -> None:
+    """Add what models have used that the tool itself has called."""
+    if usage.requests:
         said["usage"] = asdict(usage)
+
+
+def _add_cost(said: dict[str, Any], invocation: Invocation) -> None:
     cost = find_cost(invocation)
     if cost is not None:
         said["cost"] = cost
-    if request.review.rule is not None:
-        said["approval_rule"] = request.review.rule.describe()
-    decided = request.review.decision
+
+
+def _add_review(said: dict[str, Any], review: Review, call: ToolCall) -> None:
+    if review.rule is not None:
+        said["approval_rule"] = review.rule.describe()
+    decided = review.decision
     if decided is not None and decided.asked_args is not None:
-        said["approval"] = {"id": request.review.approval_id, "decided_by": decided.by, "args": request.call.args}
-    if invocation.remarks.notes:
-        said["notes"] = list(invocation.remarks.notes)
-    return said
+        said["approval"] = {"id": review.approval_id, "decided_by": decided.by, "args": call.args}
 
 
 def _make_empty_metadata() -> dict[str, Any]:

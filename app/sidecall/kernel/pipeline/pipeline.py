@@ -8,7 +8,7 @@ from typing import Any
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
-from sidecall.kernel.core.invocation import NOTHING, CallRequest, Invocation, new_invocation
+from sidecall.kernel.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.result_memory import ResultMemory
@@ -22,7 +22,7 @@ from sidecall.kernel.pipeline.gate import Gate, Plan, Plans, Ticket, find_outcom
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_visible, visible
 from sidecall.kernel.pipeline.stage import Stages, Step
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, ApprovedByRule
-from sidecall.kernel.ports.observer import Observer, Unobserved
+from sidecall.kernel.ports.observer import CurrentCall, Observer
 from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
@@ -109,6 +109,8 @@ class CallsInFlight:
 Answering = ToolMessage | Coroutine[Any, Any, ToolMessage]
 
 
+# What is read of a call's answer, where it has none.
+_UNSAID: Mapping[str, Any] = {"additional_kwargs": {}, "status": None}
 # Bytes of results that are kept where a server says nothing of it.
 _MOST_RESULTS = 16 * 1024 * 1024
 
@@ -131,7 +133,7 @@ class Pipeline:
         self.find: Callable[[str], CompiledTool | None] = registry.get
         self._default_timeout = default_timeout
         self.services = services
-        self._observer: Observer = observer or Unobserved()
+        self._observer: Observer = observer or CurrentCall()
         self._admission = admission
         self.in_flight = CallsInFlight()
         self.portions = BatchThrottle()
@@ -243,10 +245,10 @@ class Pipeline:
     def _end(self, invocation: Invocation, begun: Any) -> ToolMessage:
         """Tell observers how a call ended, and return its answer or raise its error."""
         message = invocation.message
-        said = NOTHING if message is None else message.__dict__  # At once, since a model looks far for each attribute.
-        if invocation.share is not None or said.get("additional_kwargs") or invocation.request.call.item is not None:
+        said = _UNSAID if message is None else message.__dict__  # At once, since a model looks far for each attribute.
+        if invocation.share is not None or said["additional_kwargs"] or invocation.request.call.item is not None:
             _settle(invocation)
-        is_success = invocation.error is None and said.get("status") == "success"
+        is_success = invocation.error is None and said["status"] == "success"
         self._observer.end(invocation, begun, "success" if is_success else find_outcome(invocation))
         if message is None:
             raise invocation.pop_error()

@@ -5,9 +5,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from sidecall.kernel.core.errors import SidecallError
+
+#: The path of the files that programs share with the caller.
+HOME = "/workspace"
+PATH = "/usr/local/bin:/usr/bin:/bin"
+#: The environment variables of programs.
+PLAIN = {"PATH": PATH, "HOME": "/tmp", "LANG": "C.UTF-8"}  # noqa: S108  the sandbox's own
+
 SandboxProfile = Literal["bubblewrap", "landlock", "none"]
 
 _MB = 1024 * 1024
+
+
+class SandboxFailed(SidecallError):
+    """A sandbox could not be made; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.routing import Route as MountedRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.concurrency.pools import LISTINGS
@@ -22,7 +22,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.application import Application, Wrapper
 from sidecall.kernel.http.authentication import CALLER, WELL_KNOWN, Access, Authentication, Refuse, permit_all
-from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut
+from sidecall.kernel.http.fast_path import NO_WAYS, Arrivals, Behind, FastPath, RequestWatch, Shortcut, Way
 from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts, PageRule
 from sidecall.kernel.http.parameters import NamedRoute
 from sidecall.kernel.http.request_counts import RequestTally
@@ -129,7 +129,7 @@ def build_api(
     access: Access | None = None,
     welcome: OriginPolicy | None = None,
     pages: Pages = _ALL_PAGES,
-    ways: Mapping[str, ASGIApp] = NO_WAYS,
+    ways: Mapping[str, Way] = NO_WAYS,
 ) -> Application:
     """Build the application from prepared parts.
 
@@ -144,11 +144,12 @@ def build_api(
     is_proved = access is not None and access.is_proved
     is_open = _make_is_open(pages, with_metrics=not is_proved or pages.metrics == "open")
     watch, permissions = RequestWatch(pages.requests), Permissions(pages.routes)
-    shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts}
+    begins = {path: way.begin for path, way in ways.items()}
+    shortcuts = {**make_shortcuts(parts), **make_probes(parts), **pages.shortcuts, **begins}
     app = Application(
         wrappers=_wrappers(parts, watch, access, welcome or OriginPolicy(OwnHosts("localhost")), is_open, permissions),
         inner=[partial(Behind, watch=watch), HeadAsGet, RequestIdHeader],
-        door=partial(FastPath, watch=watch, shortcuts=shortcuts, ways=ways),
+        door=partial(FastPath, watch=watch, shortcuts=shortcuts),
         title="Sidecall",
         version=__version__,
         summary="A ToolCall goes in, a ToolMessage comes out.",
@@ -205,7 +206,7 @@ def _describe(
     return shown
 
 
-def _add_routes(app: Application, pages: Pages, ways: Mapping[str, ASGIApp]) -> None:
+def _add_routes(app: Application, pages: Pages, ways: Mapping[str, Way]) -> None:
     # As they are: including a router builds every route of it again, at the first request.
     add = app.router.routes.extend
     add(make_routes(pages.routes))

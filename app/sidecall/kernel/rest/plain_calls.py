@@ -7,13 +7,14 @@ All else is left to the dialects, which know how to explain what is wrong.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from msgspec import DecodeError, Meta, Raw, Struct, convert
 from msgspec.json import Decoder
 from pydantic import BaseModel
 
-from sidecall.kernel.core.messages import ToolCall, ToolMessage, make_unchecked
+from sidecall.kernel.core.messages import ToolMessage, make_call
 from sidecall.kernel.core.native_items import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
@@ -88,31 +89,6 @@ class _GeminiCall(_Call, rename={"function": "functionCall", "signature": "thoug
     signature: str = ""
 
 
-# The name of a call, its arguments, its id, and what its answer repeats.
-_Taken = tuple[str, _Object | str, str | None, _Object | None]
-
-
-def _take_langchain(said: _LangChainCall) -> _Taken:
-    return said.name, said.args, said.id, None
-
-
-def _take_openai(said: _OpenAICall) -> _Taken:
-    return said.function.name, said.function.arguments, said.id, None
-
-
-def _take_responses(said: _ResponsesCall) -> _Taken:
-    return said.name, said.arguments, said.call_id, None
-
-
-def _take_anthropic(said: _AnthropicCall) -> _Taken:
-    return said.name, said.input, said.id, None
-
-
-def _take_gemini(said: _GeminiCall) -> _Taken:
-    function = said.function
-    return function.name, function.args, function.id, {"type": PART, UNNAMED: True} if function.id is None else None
-
-
 def _is_no_builtin(name: str, _tool: CompiledTool | None) -> bool:
     """Return whether a name is not one that Anthropic's models have for a tool of another name."""
     return name not in _BUILTIN_NAMES
@@ -130,32 +106,38 @@ _BUILTIN_NAMES = frozenset(NAMES.values())
 class _Form:
     """How calls of a dialect are usually written: how to read them, their kind, and what is in them.
 
-    `is_usual` says of a name and its tool whether the call means just that, where not all do.
+    `take` returns the name of a call, its arguments and its id. `is_usual` says of a name and its tool whether the call
+    means just that, where not all do. `unnamed` is what the answer to a call without an id repeats.
     """
 
     dialect: DialectName
     read: Callable[[bytes], Any]
     kind: type[_Call]
-    take: Callable[[Any], _Taken]
+    take: Callable[[Any], tuple[str, _Object | str, str | None]]
     is_usual: Callable[[str, CompiledTool | None], bool] | None = None
+    unnamed: _Object | None = None
 
 
 def _make_form(
     dialect: DialectName,
     kind: type[_Call],
-    take: Callable[[Any], _Taken],
+    places: str,
     is_usual: Callable[[str, CompiledTool | None], bool] | None = None,
+    unnamed: _Object | None = None,
 ) -> _Form:
-    return _Form(dialect, Decoder(kind).decode, kind, take, is_usual)
+    return _Form(dialect, Decoder(kind).decode, kind, attrgetter(*places.split()), is_usual, unnamed)
 
 
 # By the key that only this form has.
 _FORMS: Mapping[bytes, _Form] = {
-    b"args": _make_form("langchain", _LangChainCall, _take_langchain),
-    b"function": _make_form("openai", _OpenAICall, _take_openai),
-    b"arguments": _make_form("openai-responses", _ResponsesCall, _take_responses),
-    b"input": _make_form("anthropic", _AnthropicCall, _take_anthropic, _is_no_builtin),
-    b"functionCall": _make_form("gemini", _GeminiCall, _take_gemini, _has_no_acknowledgement),
+    b"args": _make_form("langchain", _LangChainCall, "name args id"),
+    b"function": _make_form("openai", _OpenAICall, "function.name function.arguments id"),
+    b"arguments": _make_form("openai-responses", _ResponsesCall, "name arguments call_id"),
+    b"input": _make_form("anthropic", _AnthropicCall, "name input id", _is_no_builtin),
+    b"functionCall": _make_form(
+        *("gemini", _GeminiCall, "function.name function.args function.id"),
+        *(_has_no_acknowledgement, {"type": PART, UNNAMED: True}),
+    ),
 }
 _FORMS_BY_KEY: Mapping[str, _Form] = {key.decode(): form for key, form in _FORMS.items()}
 # The first of these keys tells the form; where it stands in something else, the dialects find out.
@@ -212,11 +194,13 @@ def read_plain_item(item: Any, registry: Registry) -> ReceivedCall | None:
 
 
 def _join(form: _Form, said: Any, registry: Registry) -> ReceivedCall | None:
-    name, args, call_id, item = form.take(said)
+    name, args, call_id = form.take(said)
     if form.is_usual is not None and not form.is_usual(name, registry.get(name)):
         return None
-    call_id = choose_call_id(None) if call_id is None else call_id
-    call = make_unchecked(ToolCall, {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item})
+    if call_id is None:
+        call = make_call(name, args, choose_call_id(None), form.unnamed and {**form.unnamed})
+    else:
+        call = make_call(name, args, call_id)
     return ReceivedCall(call, form.dialect, said.state, said.context or {}, hash=said.hash)
 
 

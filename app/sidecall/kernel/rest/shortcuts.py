@@ -68,6 +68,7 @@ def _refuse(kind: str, text: str) -> RequestValidationError:
 ShownContextDep = Annotated[Mapping[str, Any], Depends(_read)]
 
 
+_remembers_nothing = REMEMBERING.isdisjoint
 # Such a header has to be read, if only to be refused.
 SHOWN_CONTEXT = NAME.lower().encode()
 
@@ -108,7 +109,7 @@ def _choose(listing: Listing, scope: Scope) -> Reply:
 def _call(
     parts: Parts, scope: Scope, _receive: Receive, context: RequestContext, body: bytes
 ) -> Reply | Awaitable[Reply]:
-    preferences = PLAIN if REMEMBERING.isdisjoint(scope[HEADERS]) else _read_preferences(scope, parts)
+    preferences = PLAIN if _remembers_nothing(scope[HEADERS]) else _read_preferences(scope, parts)
     work = begin_answer(parts, body, context, preferences=preferences)
     # A durable call continues in a task of its own, which its waiters listen to.
     if isinstance(work, Reply) or preferences is not PLAIN:

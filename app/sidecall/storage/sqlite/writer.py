@@ -19,8 +19,9 @@ from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
-# Where all were, this process and the hand would take turns, and each would wait for the other.
-_ENOUGH = 5
+# A commit costs more than the rows of so many. Where all were waited for, this process and the hand would take turns,
+# and each would wait for the other.
+_ENOUGH = 16
 _SHARE = 4
 _FORGETS = 8
 # Bytes from which on values are not copied on their way.

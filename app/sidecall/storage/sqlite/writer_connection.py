@@ -1,14 +1,13 @@
 """What writes a SQLite file, in a thread or a process of its own: groups of statements, each in one transaction."""
 
 import logging
-import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Literal
 
 from sidecall.kernel.core.overload import StoreUnfit
@@ -25,6 +24,7 @@ from sidecall.storage.sqlite.errors import (
 )
 from sidecall.storage.sqlite.file import SqliteFile, StoreChanged
 from sidecall.storage.sqlite.opened_file import FileIdentity
+from sidecall.storage.sqlite.wide_inserts import NotTogether, put_together, widen
 
 logger = logging.getLogger("sidecall")
 
@@ -39,10 +39,11 @@ _PAGES = 8 * 4096
 # Changes nothing, but has to be written like any other.
 _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
-# Rows that one statement inserts: each time that one is carried out, other threads of this process are in its way.
-_TOGETHER = 32
-_VALUES = re.compile(r"\bVALUES\s*\(([^()]*)\)")
-_PLACEHOLDER = re.compile(r"\?\d+")
+# Orders whose rows one statement may insert.
+_ALIKE = itemgetter(0, 2)
+# Python looks for what adapts each None, in vain, which takes longer than all else that it does with a value.
+_same: Mapping[None, None] = {None: None}
+sqlite3.register_adapter(type(None), _same.__getitem__)
 
 Kind = Literal["key", "row", "rows", "many"]
 # A statement, its values or rows of them, and what is wanted of it: its key where it has changed something, its first
@@ -79,18 +80,6 @@ Outcomes = list[Any] | Unavailable | Usable | Alive
 Hear = Callable[[Outcomes | None], None]
 
 
-@cache
-def widen(statement: str) -> str | None:
-    """Return a statement that inserts many rows instead of one; None if that is impossible."""
-    values = _VALUES.search(statement)
-    found = [] if values is None else values[1].replace(" ", "").replace("\n", "").split(",")
-    numbered = [f"?{number}" for number in range(1, len(found) + 1)]
-    if values is None or found != numbered or len(_PLACEHOLDER.findall(statement)) != len(found):
-        return None
-    row = f"({', '.join('?' * len(found))})"
-    return f"{statement[: values.start()]}VALUES {', '.join([row] * _TOGETHER)}{statement[values.end() :]}"
-
-
 class WriterConnection:
     """Write a file; after an error nothing is written until the file has been tried again.
 
@@ -125,6 +114,8 @@ class WriterConnection:
         """
         self._connection = self._file.open()
         self._cursor = self._connection.cursor()
+        # What takes back a part of a transaction would go into a file among the temporary ones, and may be large.
+        self._cursor.execute("PRAGMA temp_store = MEMORY")
         self._is_connected = True
         # Once for all who ask: to open it anew for each would put another log in the place of what the others read.
         self._needs_reopening = False
@@ -250,13 +241,45 @@ class WriterConnection:
         self._make_room(group)
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
-            outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]
+            try:
+                outcomes = self._carry_out_together(group)
+            except NotTogether:
+                self._cursor.execute("ROLLBACK")
+                self._cursor.execute("BEGIN IMMEDIATE")
+                outcomes = [self._carry_out(statement, values, kind) for statement, values, kind in group]
             self._cursor.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
                 self._roll_back("ROLLBACK")
         self._file.require_same()  # Who asked is about to hear that it is durable.
         return outcomes
+
+    def _carry_out_together(self, group: Sequence[Order]) -> list[Any]:
+        """Carry out orders in sequence; rows that come one after the other are inserted by one statement.
+
+        Raises:
+            NotTogether: Some of these were not inserted, so that each order has to be carried out by itself.
+        """
+        outcomes: list[Any] = []
+        for (statement, kind), alike in groupby(group, _ALIKE):
+            rows = [values for _, values, _ in alike]
+            if kind == "key" and len(rows) > 1 and widen(statement, 2) is not None:
+                self._insert(statement, rows)
+                outcomes += [values[:1] for values in rows]
+            else:
+                outcomes += [self._carry_out(statement, values, kind) for values in rows]
+        return outcomes
+
+    def _insert(self, statement: str, rows: Sequence[Any]) -> None:
+        try:
+            inserted = sum(self._cursor.execute(*part).rowcount for part in put_together(statement, rows))
+        except Exception as error:
+            self._renew()
+            if is_fault(error) or not self._connection.in_transaction:
+                raise
+            raise NotTogether from error
+        if inserted < len(rows):
+            raise NotTogether
 
     def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:
         try:
@@ -274,15 +297,13 @@ class WriterConnection:
         return rows if kind == "rows" else rows[0] if rows else None
 
     def _carry_out_all(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if len(rows) == 1:  # One statement is carried out whole, or not at all.
+            self._cursor.execute(statement, rows[0])
+            return
         self._cursor.execute("SAVEPOINT many")
         try:
-            wide = widen(statement) if len(rows) >= _TOGETHER else None
-            done = 0
-            while wide is not None and done + _TOGETHER <= len(rows):
-                self._cursor.execute(wide, tuple(chain.from_iterable(rows[done : done + _TOGETHER])))
-                done += _TOGETHER
-            for row in rows[done:]:
-                self._cursor.execute(statement, row)
+            for part in put_together(statement, rows):
+                self._cursor.execute(*part)
         except Exception:
             self._renew()
             self._roll_back("ROLLBACK TO many")

@@ -16,7 +16,8 @@ from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.encryption import Sealer
 from sidecall.features.credentials.oauth.authorization_flow import Invitation, LinkInvalid
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, ProviderEndpoints
-from sidecall.features.credentials.oauth.providers import ProviderSettings, SignInUrls, read_providers
+from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
+from sidecall.features.credentials.oauth.settings import SignInUrls
 from sidecall.features.credentials.oauth.tokens import open_sign_in
 from sidecall.features.credentials.own_secrets import UnsupportedSecrets
 from sidecall.features.credentials.stores import MemorySecrets

@@ -10,7 +10,8 @@ from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import MemoryAudit
 from sidecall.features.credentials.encryption import Sealer
 from sidecall.features.credentials.oauth.provider_client import Grant
-from sidecall.features.credentials.oauth.providers import SignInUrls, read_providers
+from sidecall.features.credentials.oauth.providers import read_providers
+from sidecall.features.credentials.oauth.settings import SignInUrls
 from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
 from sidecall.features.credentials.oauth.tokens import TokenKeeper, open_sign_in
 from sidecall.features.credentials.own_secrets import SecretKeeper

@@ -10,6 +10,8 @@ from pydantic_core import to_json
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, _write
 
+# Functions of libraries that write a value.
+_WRITERS = ("encode", "dumps")
 ROWS = [{"number": number, "text": f"value {number} é", "none": None} for number in range(20_000)]
 
 
@@ -37,7 +39,7 @@ def test_no_step_writes_all_of_it(answer: Any) -> None:
 
     def note(_frame: FrameType, event: str, function: Any) -> None:
         nonlocal steps
-        steps += event == "c_call" and (function is to_json or getattr(function, "__name__", "") == "encode")
+        steps += event == "c_call" and (function is to_json or getattr(function, "__name__", "") in _WRITERS)
 
     sys.setprofile(note)
     try:

@@ -4,7 +4,8 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -59,23 +60,35 @@ async def test_a_timeout_is_answered_while_the_tool_still_works(until: asyncio.E
     assert is_in_time
 
 
-async def _limited_by_anyio(until: asyncio.Event) -> None:
-    with anyio.move_on_after(0.2):
-        await swallows(until)
+Limited = Callable[[Callable[[Callable[[], object]], Awaitable[Any]]], Awaitable[Any]]
 
 
-async def _limited(until: asyncio.Event) -> None:
-    async with asyncio.timeout(0.2):
-        await swallows(until)
+async def _limited_by_anyio(work: Callable[[Callable[[], object]], Awaitable[Any]]) -> None:
+    """Work within a time limit of anyio's, which passes when the work says so."""
+    with anyio.CancelScope() as scope:
+        await work(scope.cancel)
 
 
-@pytest.mark.parametrize("way", [_limited_by_anyio, _limited])
-async def test_a_tool_that_is_left_behind_does_not_cancel_its_caller(until: asyncio.Event, way: Work) -> None:
+async def _limited(work: Callable[[Callable[[], object]], Awaitable[Any]]) -> None:
+    """Work within a time limit of asyncio's, which passes when the work says so."""
+    async with asyncio.timeout(None) as limit:
+        await work(lambda: limit.reschedule(0))
+
+
+@pytest.mark.parametrize("limited", [_limited_by_anyio, _limited])
+async def test_a_tool_that_is_left_behind_does_not_cancel_its_caller(until: asyncio.Event, limited: Limited) -> None:
     """An agent in the same process has gone on to other things when the tool's own time limit passes."""
+    passes: list[Callable[[], object]] = []
+
+    def work(expire: Callable[[], object]) -> Awaitable[str]:
+        passes.append(expire)
+        return swallows(until)
 
     async def agent() -> str:
-        message = await run(working(way, until))
-        await asyncio.sleep(0.3)
+        message = await run(working(lambda _: limited(work), until))
+        passes[0]()
+        for _ in range(9):
+            await asyncio.sleep(0)
         kind: str = message.response_metadata["error"]["kind"]
         return kind
 
@@ -84,6 +97,26 @@ async def test_a_tool_that_is_left_behind_does_not_cancel_its_caller(until: asyn
     until.set()
 
     assert (task.cancelled(), task.cancelled() or task.result()) == (False, "timeout")
+
+
+@pytest.mark.parametrize("limited", [_limited_by_anyio, _limited])
+async def test_a_time_limit_of_the_tool_that_passes_after_its_deadline_cancels_nobody(
+    until: asyncio.Event, limited: Limited
+) -> None:
+    """It passes while the tool, which takes no notice of either, still has time to clean up."""
+
+    async def work(expire: Callable[[], object]) -> None:
+        with suppress(asyncio.CancelledError):
+            await until.wait()
+        asyncio.get_running_loop().call_soon(expire)
+        await swallows(until)
+
+    task = asyncio.ensure_future(run(working(lambda _: limited(work), until)))
+    await asyncio.wait({task})
+    until.set()
+
+    assert not task.cancelled()
+    assert task.result().response_metadata["error"]["kind"] == "timeout"
 
 
 @pytest.mark.parametrize("error", [ValueError, SystemExit])

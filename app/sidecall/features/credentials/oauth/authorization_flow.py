@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.provider_client import OAuthProvider, make_verifier
-from sidecall.features.credentials.oauth.providers import SignInUrls
-from sidecall.features.credentials.oauth.settings import CALLBACK, START
+from sidecall.features.credentials.oauth.settings import CALLBACK, START, SignInUrls
 from sidecall.features.credentials.oauth.token_store import StoredToken, TokenStore
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError

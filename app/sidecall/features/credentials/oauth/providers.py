@@ -4,7 +4,6 @@ import json
 import os
 import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -44,15 +43,6 @@ def _require_host(address: str) -> str:
 
 
 Address = Annotated[str, StringConstraints(pattern=_SAFE, max_length=2000), AfterValidator(_require_host)]
-
-
-@dataclass(frozen=True, slots=True)
-class SignInUrls:
-    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
-
-    public_url: str
-    link_ttl: float
-    proxy: str | None = None
 
 
 class ProviderSettings(BaseModel, defer_build=True):

@@ -1,13 +1,23 @@
 """Settings of sign-in."""
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.features.credentials.oauth.providers import ProviderSettings, read_providers
+from sidecall.later import later
 from sidecall.outgoing.addresses import names_host
 
+if TYPE_CHECKING:
+    from sidecall.features.credentials.oauth.providers import ProviderSettings
+
+# With which what reads TOML comes, and the models of providers.
+_read_providers: "Callable[[str], dict[str, ProviderSettings]]" = later(
+    "sidecall.features.credentials.oauth.providers:read_providers"
+)
 _PUBLIC_URL = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
@@ -29,7 +39,7 @@ class OAuthSettings(BaseSettings, defer_build=True):
     @classmethod
     def _has_providers(cls, text: SecretStr | None) -> SecretStr | None:
         if text is not None:
-            read_providers(text.get_secret_value())
+            _read_providers(text.get_secret_value())
         return text
 
     @field_validator("public_url")
@@ -46,9 +56,18 @@ class OAuthSettings(BaseSettings, defer_build=True):
         return self
 
     @property
-    def providers(self) -> dict[str, ProviderSettings]:
+    def providers(self) -> "dict[str, ProviderSettings]":
         """The configured providers, by name."""
-        return {} if self.oauth is None else read_providers(self.oauth.get_secret_value())
+        return {} if self.oauth is None else _read_providers(self.oauth.get_secret_value())
 
 
 START, CALLBACK = "/oauth/start", "/oauth/callback"
+
+
+@dataclass(frozen=True, slots=True)
+class SignInUrls:
+    """The public URL of this server, the lifetime of links in seconds, and the proxy for requests to providers."""
+
+    public_url: str
+    link_ttl: float
+    proxy: str | None = None

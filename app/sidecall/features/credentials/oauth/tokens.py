@@ -11,7 +11,8 @@ from uuid import uuid4
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.oauth.authorization_flow import AuthorizationFlows
 from sidecall.features.credentials.oauth.provider_client import GrantRefused, OAuthProvider
-from sidecall.features.credentials.oauth.providers import ProviderSettings, SignInUrls
+from sidecall.features.credentials.oauth.providers import ProviderSettings
+from sidecall.features.credentials.oauth.settings import SignInUrls
 from sidecall.features.credentials.oauth.token_store import KeptToken, StoredToken, TokenStore
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller

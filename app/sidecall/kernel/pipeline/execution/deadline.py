@@ -190,8 +190,7 @@ class Bounded(StandIn, Generic[T]):
             return result
         except BaseException as error:
             if not isinstance(error, GeneratorExit):
-                with suppress(asyncio.CancelledError):
-                    yield from self._take_back()
+                yield from self._settle()
             if not self._strikes:
                 raise
             if self._is_cancelled_by_others():
@@ -205,6 +204,20 @@ class Bounded(StandIn, Generic[T]):
         own, self._own = self._own, 0
         if own > 0:
             yield from take_back(self._task, own)
+
+    def _settle(self) -> Generator[Any, Any, None]:
+        """Undo the code's own cancellations once it has failed, those included that are still to come.
+
+        Scopes of anyio cancel in each turn of the event loop for as long as their task goes on.
+        """
+        if self._own > 0:
+            woken = Waking(self._loop, self._note_cancellation)
+            self._loop.call_soon(woken.wake, None)
+            with suppress(asyncio.CancelledError):
+                yield from woken
+            for _ in range(self._own):
+                self._task.uncancel()
+            self._own = 0
 
     def _go_on(self, awaited: Any) -> Generator[Any, Any, T]:
         while True:
