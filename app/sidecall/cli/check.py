@@ -22,7 +22,7 @@ from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
 from sidecall.kernel.core.injection import Secret, UserToken
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.ports.sandbox import PATH
 from sidecall.kernel.registry import Registry
 from sidecall.later import later

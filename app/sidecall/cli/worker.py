@@ -11,9 +11,9 @@ import typer
 
 from sidecall.composition.executors import build_executors
 from sidecall.features.fleet.access import BusAccess, name_process
+from sidecall.features.fleet.crash_reporter import BegunCalls, CrashReporter
 from sidecall.features.fleet.placement import FleetUnusable
-from sidecall.features.fleet.serving import WorkerPlan, WorkerTools, logger, make_loop, serve
-from sidecall.features.fleet.witness import Begun, Witness
+from sidecall.features.fleet.run_worker import WorkerPlan, WorkerTools, logger, make_loop, serve
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing

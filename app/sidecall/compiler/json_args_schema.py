@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.compiler.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.compiler.choices import choose_most_at_once
-from sidecall.compiler.json_schema_validator import JsonSchemaValidator, make_json_schema_validator
+from sidecall.compiler.json_schema_validator import JsonSchemaValidator
 from sidecall.compiler.normalize import normalize_schema
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
@@ -15,18 +15,16 @@ from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.drafts import hide_forbidden
 from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
-from sidecall.kernel.schema.normal.dialects import hide_forbidden
-from sidecall.kernel.schema.normal.normalize import normalize_schema
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
 from sidecall.kernel.schema.whole_numbers import to_integer
 from sidecall.later import later
 
 if TYPE_CHECKING:
-    from sidecall.kernel.schema.json_schema_validator import JsonSchemaValidator
+    from sidecall.compiler.json_schema_validator import JsonSchemaValidator
 
 # A server whose tools are functions needs none.
 _make_validator: "Callable[..., JsonSchemaValidator]" = later(
-    "sidecall.kernel.schema.json_schema_validator:make_json_schema_validator"
+    "sidecall.compiler.json_schema_validator:make_json_schema_validator"
 )
 
 

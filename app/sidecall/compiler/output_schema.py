@@ -7,15 +7,13 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sidecall.compiler.choices import is_costly, leads_back
-from sidecall.compiler.json_schema_validator import compile_validator
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
-from sidecall.kernel.schema.choices import is_costly, leads_back
 from sidecall.later import later
 
-_compile: Callable[[Schema], Any] = later("sidecall.kernel.schema.json_schema_validator:compile_validator")
+_compile: Callable[[Schema], Any] = later("sidecall.compiler.json_schema_validator:compile_validator")
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"

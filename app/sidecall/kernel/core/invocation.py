@@ -191,7 +191,7 @@ class Invocation(Struct):
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
                 signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
-            if isinstance(self.request.context, HeldContext):
+            if isinstance(self.request.context, ObjectContext):
                 self.made_context = self.request.context.put_into(made)
         return self.made_context
 
