@@ -9,7 +9,8 @@ import pytest
 from pydantic import Field
 
 from sidecall import StructuredTool
-from sidecall.compiler.model_args_schema import ModelArgsSchema, render_schema
+from sidecall.compiler.model_schema import render_schema
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
 
 
 def none() -> str:

@@ -10,8 +10,8 @@ import httpx
 
 from sidecall.features.approval_webhooks.notifier import SqlApprovalMessages
 from sidecall.features.approvals.sql_store import SqlApprovals
-from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.calls.event_stream import export_calls
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress import ProgressBatch
 from sidecall.features.jobs.progress_writer import ProgressWriter

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallDecision
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls

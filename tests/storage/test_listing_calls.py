@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.context import Caller

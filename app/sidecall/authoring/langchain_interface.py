@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 from sidecall.authoring.options import OptionFields
 from sidecall.compiler.argument_models import ModelType
 from sidecall.compiler.injection_plan import is_instance_of, rebuild_annotation
-from sidecall.compiler.model_args_schema import ModelArgsSchema
 from sidecall.compiler.signature import SingleInputArgsSchema, read_signature
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.tool import EMPTY, CompiledTool, Schema
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
 
 # Where the values of hidden parameters come from that LangChain shows in `args_schema` too.
 _SHOWN = ("context", "state", "call_id", "caller")

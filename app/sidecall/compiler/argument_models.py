@@ -10,11 +10,12 @@ from typing import Annotated, Any, Protocol
 from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
 
 from sidecall.compiler.injection_plan import plan_field_injections, rebuild_annotation
-from sidecall.compiler.model_args_schema import ModelArgsSchema, make_args_schema
+from sidecall.compiler.model_schema import make_args_schema
 from sidecall.compiler.signature import Signature
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import VARIADIC, ArgsSchema, Parameter
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
 from sidecall.later import Provided
 
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import is_typeddict
 
 from sidecall.compiler.injection_plan import match_type
-from sidecall.compiler.model_args_schema import render_type
+from sidecall.compiler.model_schema import render_type
 from sidecall.kernel.core.context import RunContextWrapper
 from sidecall.kernel.core.injection import InjectedFrom, InjectedParameter, Injection, Source
 from sidecall.kernel.core.tool import Parameter, Schema

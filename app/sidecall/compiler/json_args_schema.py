@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sidecall.compiler.author_mistakes import describe_whole, find_mismatch, locate_fault
 from sidecall.compiler.choices import choose_most_at_once
-from sidecall.compiler.json_schema_validator import JsonSchemaValidator
 from sidecall.compiler.normalize import normalize_schema
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN

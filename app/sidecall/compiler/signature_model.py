@@ -22,10 +22,11 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from sidecall.compiler.injection_plan import rebuild_annotation
-from sidecall.compiler.model_args_schema import ModelArgsSchema, make_args_schema, render_schema
+from sidecall.compiler.model_schema import make_args_schema, render_schema
 from sidecall.compiler.signature import is_builtin, is_resolved
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.tool import EMPTY, INFERRED, Parameter, Schema
+from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
 
 # What most tools take and return, said as pydantic says it.
 JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import ToolAnnotations, tool
 from sidecall.features.approvals.record import Decision
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.state_machine import SuspendedCalls
 from sidecall.features.jobs.waiters import CompletionWaiters

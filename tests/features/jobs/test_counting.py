@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
-from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.jobs import recovery
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls

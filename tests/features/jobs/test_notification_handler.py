@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id

@@ -3,8 +3,8 @@
 from sidecall import tool
 from tests.compiler.test_argument_models_adopted import greet
 from tests.compiler.test_json_args_schema import call
-from tests.compiler.test_model_args_schema import Aliased
 from tests.kernel.pipeline.test_validate import CANARY, order
+from tests.kernel.schema.test_model_args_schema import Aliased
 from tests.kit.calls import run
 from tests.kit.clients import MakeClient
 from tests.kit.tools import add

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.open_ledger import open_ledger

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest

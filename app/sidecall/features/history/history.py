@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
-from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.conversations import (
     ConversationCount,
@@ -42,6 +41,7 @@ from sidecall.features.history.rollups import (
     summarize,
 )
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id

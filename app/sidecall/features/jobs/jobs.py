@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.calls.call_record import CallRecord
 from sidecall.features.credentials.resume import SignInWaits
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.state_machine import SuspendedCalls, end_cancelled, end_unknown, may_repeat

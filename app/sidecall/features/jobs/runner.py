@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.jobs.running_call import Accepted, CallTask, RunningCall, answer_sender

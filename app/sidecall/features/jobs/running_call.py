@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, end_entry
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.errors import RequestError

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, ClaimedCall, LostCall
 from sidecall.features.jobs.retention import GRACE
 from sidecall.features.jobs.sql_store import ATTEMPT, to_entry

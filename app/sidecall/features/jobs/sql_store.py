@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue

@@ -13,7 +13,7 @@ from typing import TypeVar, get_args
 from sidecall.features.approvals.record import REFUSED, Withdrawal, describe_beginning, describe_decision
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown, UnknownCall
 from sidecall.features.jobs.records import CallCompletion, CallDecision, LostCall
 from sidecall.features.jobs.running_call import RunningCall, answer_sender

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from pydantic_core import from_json
 
-from sidecall.features.calls.call_record import CallRecord
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import (
     Acceptance,

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.v1 import BaseModel as OldModel
 
 from sidecall import tool
-from sidecall.compiler import infinite_numbers
+from sidecall.kernel.schema import infinite_numbers
 from tests.kit.calls import run
 
 
