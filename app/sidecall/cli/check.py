@@ -23,10 +23,9 @@ from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
 from sidecall.features.toolsets.toolsets import read_toolsets
 from sidecall.kernel.core.injection import Secret, UserToken
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.ports.sandbox import PATH
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place
 from sidecall.loading.skipped_tools import Omission

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
@@ -28,7 +29,6 @@ from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
@@ -285,9 +285,9 @@ class Jobs:
     async def end_awaiting(self, approval: Approval) -> None:
         """End the call that waited for this approval; if the store is unavailable, later."""
         try:
-            held = await self._calls.find_held(approval.id)
+            held = await self._calls.find_suspended(approval.id)
             if held is not None and approval.status == "pending":
-                await self._held.hold_again(held)
+                await self._held.suspend_again(held)
             elif held is not None:
                 await self._held.settle(held, approval.message)
         except StoreUnavailable:

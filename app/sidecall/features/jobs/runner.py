@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.jobs.running_call import Accepted, CallTask, RunningCall, answer_sender
@@ -25,7 +26,6 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, Overloaded, StoreUnavailable, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
@@ -15,7 +16,6 @@ from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.fair_queue import Shares
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.call_entry import (
     CallEntry,
@@ -198,9 +198,9 @@ class SqlCalls:
         """List the calls that wait for a person, longest waiting first."""
         return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
 
-    async def find_held(self, approval_id: str) -> CallEntry | None:
+    async def find_suspended(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
-        rows = await self._database.read("find_held_call", approval_id)
+        rows = await self._database.read("find_suspended_call", approval_id)
         return to_entry(rows[0]) if rows else None
 
 

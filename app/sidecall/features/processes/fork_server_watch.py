@@ -1,4 +1,4 @@
-"""The orders of a server to its fork server, and of that to its templates; and a look at whether they are obeyed."""
+"""The orders of a server to its fork server, and of that to its templates; kill one that hangs."""
 
 import logging
 import select

@@ -29,6 +29,8 @@ from sidecall.features.processes.server_requests import (
     encode_value,
     read_reply,
 )
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.items import NamespaceSearch, Search
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.concurrency.descendants import end_copy_of
 from sidecall.kernel.core.context import Caller, EventListener
@@ -40,8 +42,7 @@ from sidecall.kernel.executors.results import complete, drain
 from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
-from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.store import Item, Namespace
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
 # What every log line has, and what a formatter adds.
