@@ -10,7 +10,7 @@ from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.tool import Schema
 
-NESTED = "(?:(?:a{1,50}){1,50}){1,50}b"
+COUNTED = "^.{1,9000}$"
 
 
 def make(**properties: Schema) -> JsonArgsSchema:
@@ -39,8 +39,8 @@ def fits(accepted: JsonArgsSchema, **arguments: Any) -> bool:
         ("^[a-z]+$", False),
         (r"^\d{4}-\d{2}-\d{2}$", False),
         ("^[a-z0-9._%+-]{1,64}@[a-z0-9.-]{1,255}$", False),
-        ("(x+x+)+y", False),
-        (NESTED, True),
+        ("(x+y)+z", False),
+        (COUNTED, True),
         ("^.{1,5000}$", True),
         # What is behind, and what is ahead, may be looked at from each place.
         ("(?=.*a)b", True),
@@ -60,7 +60,7 @@ def test_a_pattern_without_a_bound_is_never_compared(pattern: str, is_left: bool
 
 def test_the_other_rules_hold() -> None:
     """A text of a length, and another pattern beside the one that is left."""
-    rules = {"a": {"type": "string", "pattern": NESTED, "maxLength": 3}, "b": {"type": "string", "pattern": "^b$"}}
+    rules = {"a": {"type": "string", "pattern": COUNTED, "maxLength": 3}, "b": {"type": "string", "pattern": "^b$"}}
     accepted, _ = bound_patterns(make(**rules, n={"type": "integer"}))
 
     assert [fits(accepted, a="x"), fits(accepted, a="four"), fits(accepted, b="b"), fits(accepted, b="c")] == [
