@@ -7,7 +7,7 @@ import pytest
 
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.record import ApprovalRecord, Decision
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals

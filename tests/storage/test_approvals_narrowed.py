@@ -9,7 +9,7 @@ import pytest
 from sidecall import Caller, ToolCall
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import AskedTool, Preview

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallDecision
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.state_machine import end_cancelled
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

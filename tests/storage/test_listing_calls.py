@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.json_data.text import quote_text

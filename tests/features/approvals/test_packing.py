@@ -6,7 +6,7 @@ import pytest
 
 from sidecall.features.approvals.packing import PackedApproval
 from sidecall.features.approvals.record import ApprovalRecord, Decision
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.ports.approvals.approval import Preview

@@ -7,11 +7,11 @@ import pytest
 
 from sidecall import tool
 from sidecall.features.jobs import recovery
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.submission import JobLimits, Submission
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

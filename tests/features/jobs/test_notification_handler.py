@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 
 from sidecall import ToolContext, tool
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded
 from sidecall.features.jobs.submission import Submission
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.ports.call_entry import CallEntry

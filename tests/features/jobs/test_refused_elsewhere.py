@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.submission import Submission
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import Overloaded

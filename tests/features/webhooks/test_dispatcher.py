@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.open_ledger import open_ledger
@@ -20,6 +19,7 @@ from sidecall.features.webhooks import dispatcher as dispatcher
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.features.webhooks.signing import read_key
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.pipeline.format import refuse

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.sender import Sender

@@ -14,7 +14,7 @@ from sidecall.features.approvals.record import ApprovalRecord, Decision, describ
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import AuditAction
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import (
     ApprovalConflict,

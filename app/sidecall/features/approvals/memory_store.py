@@ -21,7 +21,7 @@ from sidecall.features.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from uuid_utils import uuid7
 
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.json_data.text import read_args, read_object

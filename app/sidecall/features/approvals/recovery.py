@@ -17,9 +17,9 @@ from sidecall.features.approvals.decide import (
 from sidecall.features.approvals.record import REFUSED, ApprovalRecord, Decision, describe_beginning, describe_decision
 from sidecall.features.approvals.stores import Approvals, OnApproval, OrphanedDecision
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
 from sidecall.kernel.concurrency.coroutines import BegunWork
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import CallRejected, ErrorKind, RequestError, SidecallError
 from sidecall.kernel.core.invocation import CallRequest

@@ -10,7 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from sidecall.features.approvals.record import ApprovalRecord, describe_decision
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
-from sidecall.features.jobs.call_record import CallRecord
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message

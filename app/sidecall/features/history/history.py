@@ -41,9 +41,9 @@ from sidecall.features.history.rollups import (
     summarize,
 )
 from sidecall.features.history.sql_store import SqlBlocks
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.kernel.concurrency.coroutines import outlast
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable

@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
@@ -25,6 +24,7 @@ from sidecall.features.jobs.submission import JobLimits, Show, Submission, Submi
 from sidecall.features.jobs.waiters import CompletionWaiters, wait_for_news
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.concurrency.coroutines import await_all, outlast
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage

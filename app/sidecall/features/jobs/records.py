@@ -8,8 +8,8 @@ from typing import Any, Self
 from msgspec import Struct
 from pydantic_core import from_json, to_json
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.cost import BILLION, to_number
 from sidecall.kernel.core.messages import (
     ABSENT,

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.jobs.running_call import Accepted, CallTask, RunningCall, answer_sender
@@ -21,6 +20,7 @@ from sidecall.features.jobs.state_machine import (
 from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, end_entry
 from sidecall.features.jobs.stores import AcceptedCall
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.origin import CALL

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
 from sidecall.features.jobs.retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.fair_queue import Shares
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored
 from sidecall.kernel.json_data.text import quote_text

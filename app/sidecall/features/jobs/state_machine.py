@@ -13,7 +13,6 @@ from typing import TypeVar, get_args
 from sidecall.features.approvals.record import REFUSED, Withdrawal, describe_beginning, describe_decision
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown, UnknownCall
 from sidecall.features.jobs.records import CallCompletion, CallDecision, LostCall
 from sidecall.features.jobs.running_call import RunningCall, answer_sender
@@ -21,6 +20,7 @@ from sidecall.features.jobs.stores import Calls
 from sidecall.features.jobs.submission import Show, show_nothing
 from sidecall.features.jobs.waiters import CompletionWaiters
 from sidecall.features.ledger.ledger import Ledger
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import ApprovalConflict, RequestError, ToolFailure, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 from msgspec import Struct
 from pydantic_core import from_json
 
-from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import (
     Acceptance,
@@ -16,6 +15,7 @@ from sidecall.features.jobs.records import (
     LostCall,
     measure_queue,
 )
+from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
 from sidecall.kernel.ports.call_entry import (

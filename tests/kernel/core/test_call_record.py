@@ -11,7 +11,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from sidecall import Caller, ToolCall, ToolMessage
-from sidecall.features.jobs.call_record import CallNotRecorded, CallRecord
+from sidecall.kernel.core.call_record import CallNotRecorded, CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.ports.approvals.review import Review
