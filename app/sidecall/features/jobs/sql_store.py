@@ -55,7 +55,8 @@ class SqlCalls:
         Raises:
             StoreUnavailable: It was not accepted.
         """
-        record, args, key, owner = call.write(), acceptance.args, acceptance.key, acceptance.owner
+        origin, record = call.origin, call.write()
+        args, key, owner = acceptance.args, acceptance.key, acceptance.owner
         whose, created = _name_call(call)
         status, attempt, started = ("queued", 0, None) if owner is None else ("running", 1, created)
         known = (None, None, None) if key is None else (key.text, key.fingerprint, key.expires_at)
@@ -66,7 +67,7 @@ class SqlCalls:
         try:
             row = await self._database.write(
                 *("accept_call", *whose, status, attempt, owner, created, started, args, record.decode(), *known),
-                *(acceptance.replay_of, size, url, None if url is None else created, *call.origin),
+                *(acceptance.replay_of, size, url, None if url is None else created, *origin),
                 size=size,
             )
         finally:
