@@ -56,15 +56,13 @@ def measure(rounds: int, cores: Cores) -> Part:
     found: dict[str, list[float]] = {PEAK: [], WORST: [], HELD: []}
     with ExitStack() as stack:
         ours, theirs = (stack.enter_context(running(it, cores)) for it in (_SERVER, floor("starlette")))
-        witness = Witness(ours.port, _EVERY)
-        stack.enter_context(witness)
         turns: dict[str, Callable[[], float]] = {
             ROWS: partial(_ask, ours, "/tool_calls", "rows", SMALL),
             FLOOR_ROWS: partial(_ask, theirs, "/rows", "rows", SMALL),
             MODELS: partial(_give, ours, "/tool_calls"),
             FLOOR_MODELS: partial(_give, theirs, "/models"),
-            RESULT: partial(_ask_for_result, ours, witness, found[HELD]),
-            ARTIFACT: partial(_ask_for_artifact, ours, witness, found),
+            RESULT: partial(_ask_for_result, ours, found[HELD]),
+            ARTIFACT: partial(_ask_for_artifact, ours, found),
             TO_JSON: partial(_ask, theirs, "/rows", "rows", LARGEST),
         }
         skipped: dict[str, str] = {}
@@ -112,21 +110,27 @@ def _look(witness: Witness) -> float:
     return seen.worst * 1000
 
 
-def _ask_for_result(server: Running, witness: Witness, held: list[float]) -> float:
-    _look(witness)
-    time.sleep(_AT_REST)
-    at_rest = _look(witness)
+def _ask_for_result(server: Running, held: list[float]) -> float:
     used = _ask(server, "/tool_calls", "rows", LARGE)
-    held.append(max(0.0, _look(witness) - at_rest))
+    # Once more, since what a witness asks would count with what was used.
+    witness = Witness(server.port, _EVERY)
+    with witness:
+        time.sleep(_AT_REST)
+        at_rest = _look(witness)
+        _ask(server, "/tool_calls", "rows", LARGE)
+        held.append(max(0.0, _look(witness) - at_rest))
     return used
 
 
-def _ask_for_artifact(server: Running, witness: Witness, found: dict[str, list[float]]) -> float:
+def _ask_for_artifact(server: Running, found: dict[str, list[float]]) -> float:
     server.forget_peak()
     before = server.resident_mb(alone=True)
-    _look(witness)
     used = _ask(server, "/tool_calls", "table", LARGEST)
-    found[WORST].append(_look(witness))
     size = len(json.dumps(make_rows(100))) / 100 * LARGEST / 1e6
     found[PEAK].append((server.resident_mb(peak=True, alone=True) - before) / size)
+    witness = Witness(server.port, _EVERY)
+    with witness:
+        _look(witness)
+        _ask(server, "/tool_calls", "table", LARGEST)
+        found[WORST].append(_look(witness))
     return used

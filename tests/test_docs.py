@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sidecall
+from sidecall.authoring.base_tool import BaseTool
 from sidecall.cli.commands import list_commands
-from sidecall.kernel.authoring.tool import BaseTool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ErrorKind
 from sidecall.server import refusals

@@ -95,7 +95,7 @@ def test_a_name_that_is_not_there_is_named() -> None:
         pytest.param("import sidecall", ("pydantic", "sidecall.kernel.core"), id="nothing"),
         pytest.param(
             "import sidecall.kernel.core.errors",
-            ("sidecall.kernel.authoring", "sidecall.kernel.pipeline", "fastapi"),
+            ("sidecall.authoring", "sidecall.compiler", "sidecall.kernel.pipeline", "fastapi"),
             id="core",
         ),
         pytest.param(

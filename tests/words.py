@@ -48,9 +48,9 @@ BANNED_PREFIXES = {
 # Names that are still to be changed, as file and name; nothing is added to it.
 REMAINING = frozenset(
     (
-        ("app/sidecall/kernel/authoring/native.py", "_find_misfit"),
-        ("app/sidecall/kernel/authoring/native.py", "_find_text_misfit"),
-        ("app/sidecall/kernel/authoring/native.py", "refuse_misfit"),
+        ("app/sidecall/authoring/native.py", "_find_misfit"),
+        ("app/sidecall/authoring/native.py", "_find_text_misfit"),
+        ("app/sidecall/authoring/native.py", "refuse_misfit"),
         ("app/sidecall/features/sandbox/confined.py", "trouble"),
         ("app/sidecall/features/sandbox/bubblewrap.py", "trouble"),
         ("app/sidecall/features/sandbox/python_programs.py", "trouble"),

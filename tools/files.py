@@ -15,14 +15,8 @@ from sidecall.features.file_tools.editing.editor import (
 )
 from sidecall.features.file_tools.editing.memory import Memory, locate_deletable
 from sidecall.features.file_tools.editing.reading import MOST_EDITED, read_whole, replace_every
-from sidecall.features.file_tools.patching.applying import (
-    FilePatch,
-    deletes_files,
-    describe_plan,
-    plan_patches,
-    read_envelope,
-    read_operation,
-)
+from sidecall.features.file_tools.patching.applying import describe_plan, plan_patches
+from sidecall.features.file_tools.patching.parsing import FilePatch, deletes_files, read_envelope, read_operation
 from sidecall.features.workspaces.paths import join_path, split_path
 from sidecall.kernel.concurrency.pools import FILES
 from sidecall.native import PatchResult

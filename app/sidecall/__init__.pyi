@@ -1,5 +1,10 @@
 # What `__init__.py` loads when it is asked for, for type checkers; a test holds the two equal.
 
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.decorators import tool
+from sidecall.authoring.options import AgentBase, ArgsSchema
+from sidecall.authoring.structured_tool import StructuredTool, Tool
+from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.provider_tools import (
     CodeInterpreterTool,
     FileSearchTool,
@@ -12,18 +17,41 @@ from sidecall.compat.foreign.provider_tools import (
 )
 from sidecall.compat.function_tool import FunctionTool, default_tool_error_function, function_tool, tool_namespace
 from sidecall.compat.retriever import Document, RetrieverInput, create_retriever_tool
+from sidecall.compiler.langchain_runtime import RunnableConfig, StreamWriter, ToolRuntime
+from sidecall.compiler.run_manager import (
+    AsyncCallbackManager,
+    AsyncCallbackManagerForToolRun,
+    CallbackManager,
+    CallbackManagerForToolRun,
+    Callbacks,
+)
+from sidecall.compiler.state_messages import (
+    REMOVE_ALL_MESSAGES,
+    AgentState,
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    MessagesState,
+    RemoveMessage,
+    SystemMessage,
+)
 from sidecall.features.openapi_import.planning import ForwardedHeader
 from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
+from sidecall.features.store.operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.features.vector_stores.folder import IndexedFolder
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
-from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.options import AgentBase, ArgsSchema
-from sidecall.kernel.authoring.structured import StructuredTool, Tool
-from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.core.agents_errors import AgentsException, ModelBehaviorError, ToolTimeoutError, UserError
+from sidecall.kernel.core.agents_outputs import (
+    ToolOutputFileContent,
+    ToolOutputFileContentDict,
+    ToolOutputImage,
+    ToolOutputImageDict,
+    ToolOutputText,
+    ToolOutputTextDict,
+)
 from sidecall.kernel.core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from sidecall.kernel.core.command import Command, Send
 from sidecall.kernel.core.context import Caller, RunContextWrapper, ToolContext, Usage
@@ -48,38 +76,9 @@ from sidecall.kernel.core.injection import (
 )
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.options import Cache, Retry, ToolAnnotations
-from sidecall.kernel.core.outputs import (
-    ToolOutputFileContent,
-    ToolOutputFileContentDict,
-    ToolOutputImage,
-    ToolOutputImageDict,
-    ToolOutputText,
-    ToolOutputTextDict,
-)
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.run_manager import (
-    AsyncCallbackManager,
-    AsyncCallbackManagerForToolRun,
-    CallbackManager,
-    CallbackManagerForToolRun,
-    Callbacks,
-)
-from sidecall.kernel.ports.runtime import RunnableConfig, StreamWriter, ToolRuntime
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox
-from sidecall.kernel.ports.state_messages import (
-    REMOVE_ALL_MESSAGES,
-    AgentState,
-    AIMessage,
-    AnyMessage,
-    BaseMessage,
-    HumanMessage,
-    MessagesState,
-    RemoveMessage,
-    SystemMessage,
-)
-from sidecall.kernel.ports.store_checks import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
-from sidecall.kernel.ports.store_items import Item, SearchItem
-from sidecall.kernel.ports.tenant_store import BaseStore, Store
+from sidecall.kernel.ports.store import BaseStore, Item, SearchItem, Store
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 from sidecall.kernel.registry import Registry
 from sidecall.outgoing.clients import guarded_async_client, guarded_client

@@ -62,7 +62,7 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
-from sidecall.kernel.ports.tenant_store import Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url
 from sidecall.kernel.rest.app import Pages, build_api

@@ -6,8 +6,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from tests.client.conftest import OpenTwin
 from tests.client.test_langchain import load
-from tests.kernel.schema.normal.table import TABLE
-from tests.kernel.schema.test_json_args_schema_foreign import MADE
+from tests.compiler.normal.table import TABLE
+from tests.compiler.test_json_args_schema_foreign import MADE
 
 # LangChain itself takes a property and a value that are called `$ref` for references.
 _MISTAKEN = ("names", "values")

@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from sidecall.client import RequestRefused, ServerBusy, ServerFailed, ServerUnreachable
-from sidecall.client.steps import Pausing, Persistence, Sending, Walk, send
+from sidecall.client.retries import Persistence, send
+from sidecall.client.steps import Pausing, Sending, Walk
 
 PLAIN = Sending("POST", "/tool_calls")
 SAFE = Sending("POST", "/tool_calls", is_safe=True)

@@ -15,7 +15,8 @@ from sidecall.client import (
     StatusChange,
     ToolAnswer,
 )
-from sidecall.client.steps import Giving, Pausing, Persistence, Sending, Taking, Walk
+from sidecall.client.retries import Persistence
+from sidecall.client.steps import Giving, Pausing, Sending, Taking, Walk
 from sidecall.client.streams import EventLines, follow_call, stream_call
 from tests.client.conftest import OpenTwin
 from tests.client.desk import double, recall, refund, write

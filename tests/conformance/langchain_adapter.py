@@ -19,9 +19,9 @@ from pydantic import ValidationError
 
 import sidecall
 from sidecall import StructuredTool, ToolException, ToolMessage, tool
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.schema.forms.definitions import render_definitions
 
 NAMES = {

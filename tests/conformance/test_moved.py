@@ -21,8 +21,8 @@ from langgraph.store.memory import InMemoryStore
 from pydantic import ValidationError
 
 import sidecall
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.ports.tenant_store import ItemStore
 
 # LangChain's, for any runtime.
 pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

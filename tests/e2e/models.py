@@ -1,17 +1,16 @@
 """A model provider on loopback that asks for one tool, and then quotes its result."""
 
 import contextlib
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+
+from tests.kit.serving import serving_app
 
 ARGUMENTS = {"expression": "(9 * 9 - 2 * 2) / 7"}
 # What Chat Completions asks for: the first of these that is offered.
@@ -106,12 +105,5 @@ def running_models() -> Iterator[str]:
         Route("/v1/messages", messages, methods=["POST"]),
         Route("/{version}/models/{call}", generate_content, methods=["POST"]),
     ]
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_config=None, log_level="warning"))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with serving_app(lambda _: Starlette(routes=routes)) as url:
+        yield url

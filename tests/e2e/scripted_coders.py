@@ -1,16 +1,15 @@
 """Models that mend a test, behind OpenAI's Responses API and Anthropic's Messages API, on loopback."""
 
 import contextlib
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+
+from tests.kit.serving import serving_app
 
 RUN_TEST = "python3 -m unittest -q test_sums"
 WRONG = "@@\n def total(numbers):\n-    return None\n+    return sum(numbers)\n"
@@ -93,12 +92,5 @@ def running_coders() -> Iterator[str]:
         Route("/v1/responses", _respond, methods=["POST"]),
         Route("/v1/messages", _send_message, methods=["POST"]),
     ]
-    server = uvicorn.Server(uvicorn.Config(Starlette(routes=routes), log_config=None, log_level="warning"))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with serving_app(lambda _: Starlette(routes=routes)) as url:
+        yield url

@@ -2,18 +2,17 @@
 
 import contextlib
 import json
-import socket
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+
+from tests.kit.serving import serving_app
 
 Message = dict[str, Any]
 Script = Callable[[Sequence[Message]], Message]
@@ -174,13 +173,6 @@ def running_model(script: Script) -> Iterator[ScriptedModel]:
     """Serve a scripted model in a thread while the body runs."""
     model = ScriptedModel(script)
     app = Starlette(routes=[Route("/v1/chat/completions", model.complete, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, log_level="warning", lifespan="off"))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            model.url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
-            yield model
-        finally:
-            server.should_exit = True
-            thread.join()
+    with serving_app(lambda _: app) as url:
+        model.url = f"{url}/v1"
+        yield model

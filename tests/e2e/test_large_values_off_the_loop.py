@@ -97,7 +97,7 @@ async def test_a_large_result_is_held_to_its_type_and_written_for_mcp_beside_the
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": said}
     with (
         listing_calls_on_loop(hold_result, "_hold") as held,
-        listing_calls_on_loop(calls, "_make_result") as made,
+        listing_calls_on_loop(calls, "make_result") as made,
     ):
         answer = await client.post("/mcp", json=message, headers={"Accept": "application/json, text/event-stream"})
 

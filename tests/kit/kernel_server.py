@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sidecall.kernel.authoring.tool import BaseTool
+from sidecall.authoring.base_tool import BaseTool
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices

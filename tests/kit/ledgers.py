@@ -18,11 +18,11 @@ from sidecall.features.audit.stores import AuditTrail, MemoryAudit, SqlAudit
 from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contents.sql_store import SqlContents
 from sidecall.features.credentials.stores import MemorySecrets, SqlSecrets
+from sidecall.features.store.items import Items
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.store.sql_store import SqlItems
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
-from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
 from sidecall.storage.postgres.database import PostgresDatabase
 from sidecall.storage.sqlite.database import SqliteDatabase

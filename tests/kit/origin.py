@@ -32,7 +32,7 @@ from tests.kit.stand_ins import list_stand_ins
 # What processes of tools run, and what is loaded where it is needed first.
 _OF_ALL = (
     "sidecall.features.processes.inside.main",
-    "sidecall.kernel.schema.griffe_docstrings",
+    "sidecall.compiler.griffe_docstrings",
     "tests.kit.origin_of_servers",
 )
 # Without features nothing is forked.

@@ -12,7 +12,7 @@ for _place in (
     *(place.partition(":")[0] for place in list_commands().values()),
     "sidecall.features.contents.json_paths",
     "sidecall.features.fleet.executor",
-    "sidecall.features.fleet.serving",
+    "sidecall.features.fleet.run_worker",
     "sidecall.features.telemetry.terminal_lines",
     "sidecall.server.supervisor",
     "sidecall.storage.sqlite.process",

@@ -11,13 +11,13 @@ import httpx
 from sidecall.features.approval_webhooks.notifier import SqlApprovalMessages
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.calls.event_stream import export_calls
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress import ProgressBatch
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.http.events import write_event
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.notifications import Bundle, NoNotifications

@@ -1,6 +1,7 @@
 """Go beyond bounds with what MCP servers send whose tools are offered here."""
 
 import asyncio
+import json
 import logging
 from typing import Any
 
@@ -71,9 +72,21 @@ async def _lines(_: MakeClient) -> str:
     return "left out and counted" if heard.lines == wanted else str(heard.lines)
 
 
+async def _patterns(make_client: MakeClient) -> str:
+    rules = {"type": "object", "properties": {"text": {"type": "string", "pattern": "^[ab]+c$"}}}
+    listed = json.dumps([{"name": "patterned", "inputSchema": rules}])
+    kit = describe_kit(env={"LISTED": listed})
+    client = await make_client(echo, mcp_servers=write_servers(kit=kit))
+    await _wait_for_state(client, "connected")
+    sent = ({"text": "?", "more": "x" * size} for size in (1, 500_000))
+    seen = [(await post(client, call("kit__patterned", **args))).json()["status"] for args in sent]
+    return "compared with no pattern" if seen == ["error", "success"] else str(seen)
+
+
 BY_UPSTREAM: dict[str, Provoke] = {
     "bytes of a message of an MCP server whose tools are offered": _message,
     "tools of such a server": _tools,
     "seconds in which such a server starts and lists its tools": _seconds,
+    "characters of a call, times [those of the patterns](mcp-servers.md#schemas) in another server's schema": _patterns,
     "lines of an MCP server's stderr in the log": _lines,
 }

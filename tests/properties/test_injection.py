@@ -8,8 +8,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from sidecall import Store, ToolContext
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.properties.conftest import Post
 from tests.properties.json_values import any_json
 from tests.properties.kinds import ANYTHING

@@ -9,7 +9,7 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
+from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom
 from tests.kit.asgi import Wire
 

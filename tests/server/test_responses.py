@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
+from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom
 from sidecall.server.responses import Signal
 from tests.kit.asgi import Wire

@@ -10,7 +10,7 @@ from typing import Any
 import uvicorn
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
+from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom
 from tests.server.clients import Application
 

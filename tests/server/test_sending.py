@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.http.events import PIECE
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections, bound_unsent, count_untaken
+from sidecall.server.connection_limits import Connection, Connections, bound_unsent, count_untaken
 from sidecall.server.request_reader import RequestRoom
 from tests.kit.waiting import until
 

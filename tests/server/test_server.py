@@ -11,7 +11,7 @@ import asyncio, sys, threading, time
 
 import uvicorn
 
-from sidecall.server.connections import Connection
+from sidecall.server.connection_limits import Connection
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.request_reader import RequestRoom
 from sidecall.server.server import Server

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store.item_store import ItemStore
 from tests.kit.ledgers import KINDS, Clock, InMemory, Kept, Place, open_file, open_postgres
 from tests.kit.postgres import Cluster, cluster, emptied_url, estate, postgres_url
 from tests.storage.sql.disks import disk

@@ -5,8 +5,8 @@ from typing import Any
 
 from langgraph.store.base import BaseStore, Item, Op, Result, SearchItem
 
-from sidecall.kernel.ports import store_items as ours
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store.item_store import ItemStore
+from sidecall.kernel.ports import store as ours
 
 
 class AsLangGraph(BaseStore):

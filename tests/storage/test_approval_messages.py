@@ -9,9 +9,9 @@ from sidecall import ToolCall
 from sidecall.features.approval_webhooks.notifier import KNOWN_FOR, ApprovalMessage, SqlApprovalMessages
 from sidecall.features.approvals.record import ApprovalRecord, Decision, Withdrawal
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Preview
 from tests.kit.ledgers import InDatabase, Place
 

@@ -10,10 +10,10 @@ import pytest
 from sidecall import Caller, ToolCall, ToolMessage
 from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.features.approvals.stores import Approvals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import ApprovalConflict, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import Approval, Preview
 from sidecall.kernel.ports.user_tokens import SignIn

@@ -7,10 +7,10 @@ import pytest
 
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.record import ApprovalRecord, Decision
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Preview
 from tests.kit.ledgers import InMemory, Place
 

@@ -9,8 +9,8 @@ import pytest
 from sidecall import Caller, ToolCall
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.stores import Approvals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import AskedTool, Preview
 from sidecall.kernel.ports.user_tokens import SignIn

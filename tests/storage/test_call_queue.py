@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallDecision
 from sidecall.features.jobs.sql_queue import SqlCallQueue
 from sidecall.features.jobs.sql_store import SqlCalls
@@ -12,7 +13,6 @@ from sidecall.features.jobs.state_machine import end_cancelled
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place

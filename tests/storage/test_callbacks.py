@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.webhooks.queue import DueCallback, SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from tests.kit.ledgers import InDatabase, Place
 
 URL = "https://hooks.example.com/"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sidecall import PutOp
-from sidecall.kernel.ports.store_items import ItemTooLarge
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.items import ItemTooLarge
 from tests.kit.ledgers import Clock
 
 USERS = ("users",)

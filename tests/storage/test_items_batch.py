@@ -6,9 +6,9 @@ import pytest
 from langgraph.store import base as langgraph
 
 from sidecall import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
-from sidecall.kernel.ports import store_checks as operations
-from sidecall.kernel.ports.store_items import Item, SearchItem
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store import operations
+from sidecall.features.store.item_store import ItemStore
+from sidecall.kernel.ports.store import Item, SearchItem
 from tests.kit.ledgers import Clock
 
 ADA = ("users", "ada")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall import GetOp, PutOp, ToolRuntime, tool
-from sidecall.kernel.ports.store_checks import StoreWouldBlock
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.operations import StoreWouldBlock
 from tests.kit.ledgers import Clock
 
 USERS = ("users",)

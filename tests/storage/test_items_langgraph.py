@@ -16,7 +16,7 @@ from langgraph.store.base import (
 )
 from langgraph.store.memory import InMemoryStore
 
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.features.store.item_store import ItemStore
 from tests.kit.ledgers import Clock, Place
 from tests.storage.langgraph_store import AsLangGraph
 

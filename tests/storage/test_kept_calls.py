@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion
@@ -15,7 +16,6 @@ from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.webhooks.queue import SqlCallbacks
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import Database
 from tests.kit.ledgers import Clock, Place

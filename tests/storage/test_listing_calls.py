@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.database import LONG_READS

@@ -18,7 +18,7 @@ from sidecall import ToolMessage
 from tests.kit.calls import run
 from tests.kit.clients import MakeClient
 from tests.kit.events import events_in
-from tests.outgoing.peers import serving_app
+from tests.kit.serving import serving_app
 from tests.tools import shipped
 
 module = shipped.load("images")

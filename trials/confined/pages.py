@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tests.kit.calls import run as run_tool
-from tests.outgoing.peers import serving_app
+from tests.kit.serving import serving_app
 from tests.tools import shipped
 from trials.confined.viewing import forget_peak, read_peak
 from trials.finding import Finding

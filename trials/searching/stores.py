@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from sidecall.features.vector_stores.chunking import cut_text
 from sidecall.features.vector_stores.file_indexer import make_mark, write_rows
-from sidecall.features.vector_stores.index import cut_text
 from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.storage.database import Database

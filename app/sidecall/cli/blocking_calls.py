@@ -14,8 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from sidecall.cli.namespaces import Namespace, Reference
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.schema.author_mistakes import Finding
+from sidecall.kernel.core.tool import CompiledTool, Finding
 
 # Functions of the author's that call each other, one inside the other.
 _MOST_DEEP = 5

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -21,24 +21,17 @@ from sidecall.features.openapi_import.services import InvalidServices, ServiceEn
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
+from sidecall.features.toolsets.toolsets import read_toolsets
 from sidecall.kernel.core.injection import Secret, UserToken
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.ports.sandbox import PATH
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.author_mistakes import Finding
-from sidecall.later import later
 from sidecall.loading.collect import tools_of
 from sidecall.loading.discovery import resolve_place
 from sidecall.loading.skipped_tools import Omission
 from sidecall.settings import Settings
 from sidecall.terminal.console import make_console
 from sidecall.terminal.options import Toolkits, Tools, explain_emptiness, load_registry, read_settings, write_count
-
-if TYPE_CHECKING:
-    from sidecall.features.toolsets.toolsets import Toolsets
-
-# With which the framework comes.
-_read_toolsets: "Callable[[Path], Toolsets]" = later("sidecall.features.toolsets.toolsets:read_toolsets")
 
 _SERVICES, _SERVERS = "SIDECALL_OPENAPI_SERVICES", "SIDECALL_MCP_SERVERS"
 
@@ -200,7 +193,7 @@ def _check_toolsets(settings: Settings, registry: Registry) -> list[Finding]:
     if settings.toolsets is None:
         return []
     tags = {tool.name: tool.options.tags for tool in registry}
-    unmet = _read_toolsets(settings.toolsets).find_unmet(tags)
+    unmet = read_toolsets(settings.toolsets).find_unmet(tags)
     return [Finding("SIDECALL_TOOLSETS", "warning", text) for text in unmet]
 
 

@@ -32,7 +32,7 @@ from sidecall.kernel.lifecycle import Lifecycle, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
-from sidecall.server.connections import Connection
+from sidecall.server.connection_limits import Connection
 from sidecall.server.interpreter import settle_in, spare_the_collector
 from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import LAST_STEPS, Server

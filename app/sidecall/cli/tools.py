@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.kernel.core.injection import InjectedParameter
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.gate import name_step
 from sidecall.kernel.pipeline.stage import Step
 from sidecall.kernel.schema.describe import describe
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, render_definitions
 from sidecall.kernel.schema.forms.one_object import join_root
-from sidecall.kernel.schema.injected_parameters import InjectedParameter, describe_injected
 from sidecall.kernel.schema.references import inline_references
 from sidecall.settings import Settings
 from sidecall.terminal.console import escape, make_console, print_json
@@ -60,7 +60,7 @@ def _show_one(console: Console, tool: CompiledTool, settings: Settings) -> None:
     console.print(Text(f"\n{escape(tool.description)}\n"))
     console.print(Text(_describe_arguments(tool) or "no arguments"))
     secrets = secrets_in(settings.secrets_dir)
-    injected = [it.mark(None, secrets) for it in describe_injected(tool)]
+    injected = [it.mark(None, secrets) for it in tool.describe_injected()]
     if injected:
         table = Table("injected", "from", "path", "type", "set", box=None, header_style="bold")
         for it in injected:

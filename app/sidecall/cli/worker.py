@@ -11,9 +11,9 @@ import typer
 
 from sidecall.composition.executors import build_executors
 from sidecall.features.fleet.access import BusAccess, name_process
+from sidecall.features.fleet.crash_reporter import BegunCalls, CrashReporter
 from sidecall.features.fleet.placement import FleetUnusable
-from sidecall.features.fleet.serving import WorkerPlan, WorkerTools, logger, make_loop, serve
-from sidecall.features.fleet.witness import Begun, Witness
+from sidecall.features.fleet.run_worker import WorkerPlan, WorkerTools, logger, make_loop, serve
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
@@ -45,8 +45,8 @@ def worker(
     """Run tools for servers that name the same bus in SIDECALL_FLEET, until a signal."""
     settings: Settings = read_settings(tools=tools, toolkits=toolkits)
     access = BusAccess.require(settings)
-    witness = Witness(access)  # Before there are threads, and without what tools import.
-    with closing(witness):
+    reporter = CrashReporter(access)  # Before there are threads, and without what tools import.
+    with closing(reporter):
         begin_to_log(settings.log_level, settings.log_format, settings.log_redact, settings.log_buffer_bytes)
         offered = {tool.name: tool for tool in load_registry(settings) if tool.declaration is None}
         if not offered:
@@ -59,7 +59,7 @@ def worker(
             logger.info("%s: %s", said, ", ".join(offered))
             settle_in()
             with asyncio.Runner(loop_factory=make_loop) as runner:
-                runner.run(_work(settings, access, plan, listening, witness.begun))
+                runner.run(_work(settings, access, plan, listening, reporter.begun))
 
 
 async def _work(
@@ -67,7 +67,7 @@ async def _work(
     access: BusAccess,
     plan: WorkerPlan,
     listening: socket.socket,
-    begun: Begun,
+    begun: BegunCalls,
 ) -> None:
     """Run the tools until a signal, or until a person asks the worker to leave."""
     executors, tracing = build_executors(settings), open_tracing(settings.otel, Redaction(settings.log_redact))

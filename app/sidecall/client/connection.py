@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 import httpx
 
 from sidecall.client.operations import HEADER, Operations
-from sidecall.client.steps import Persistence, Sending
+from sidecall.client.retries import Persistence
+from sidecall.client.steps import Sending
 from sidecall.version import __version__
 
 _CONNECT = 10.0

@@ -12,7 +12,8 @@ from sidecall.client.accumulator import write_body
 from sidecall.client.answers import CallApproval, CallState, PersonVerdict
 from sidecall.client.failures import ApprovalNeeded, UnknownAnswer
 from sidecall.client.options import CallOptions
-from sidecall.client.steps import Asking, Pausing, Persistence, Sending, Steps, send
+from sidecall.client.retries import Persistence, send
+from sidecall.client.steps import Asking, Pausing, Sending, Steps
 
 # The server bounds its own waiting too (SIDECALL_MAX_WAIT); longer waits are several requests.
 _LONG_POLL = 30.0

@@ -17,7 +17,7 @@ from sidecall.client.blocking import Sidecall
 from sidecall.client.failures import ApprovalNeeded, ClientError, ServerBusy, ServerUnreachable, answer_reused
 from sidecall.client.model_output import make_call_id
 from sidecall.client.options import OF_CALLS, OF_PREVIEWS, CallOptions, ToolFilters, check_filters, require_options
-from sidecall.client.steps import NOT_BEGUN
+from sidecall.client.retries import NOT_BEGUN
 
 _CALLBACKS = ("ask", "on_progress")
 

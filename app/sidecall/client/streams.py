@@ -24,7 +24,8 @@ from sidecall.client.answers import (
 from sidecall.client.durable_calls import comes_as_events, is_approval, is_message, make_unknown
 from sidecall.client.failures import ServerUnreachable, UnknownAnswer, read_told_refusal
 from sidecall.client.options import OF_MANY, OF_STREAMS, CallOptions, HearProgress, beside, limit_time, require_options
-from sidecall.client.steps import Asking, Giving, Pausing, Persistence, Sending, Steps, Taking, Walk, send
+from sidecall.client.retries import Persistence, send
+from sidecall.client.steps import Asking, Giving, Pausing, Sending, Steps, Taking, Walk
 
 _EVENTS = {"Accept": "text/event-stream"}
 _HEADERS = {**_EVENTS, "Content-Type": "application/json"}

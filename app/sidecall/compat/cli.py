@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeGuard
 
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.schema.author_mistakes import Finding
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.loading.unsupported_imports import LOCAL_TOOLS, NOT_HERE
 
 # What runs here as well, made of LangChain's own.

@@ -8,22 +8,22 @@ from typing import Any, ClassVar, TypeVar, overload
 
 from pydantic import PrivateAttr, TypeAdapter
 
+from sidecall.authoring.base_tool import BaseTool, refuse_tool
+from sidecall.authoring.hook_contexts import find_context_type
+from sidecall.authoring.inprocess import run_plainly
+from sidecall.authoring.inputs import Beside
+from sidecall.authoring.spellings import rename_options
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
-from sidecall.kernel.authoring.hook_contexts import find_context_type
-from sidecall.kernel.authoring.inprocess import run_plainly
-from sidecall.kernel.authoring.inputs import Beside
-from sidecall.kernel.authoring.spellings import rename_options
-from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.authoring.tool import BaseTool, refuse_tool
+from sidecall.compiler.compile import DescriptionTexts, find_description
 from sidecall.kernel.core.agents_errors import SdkWording
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.core.typed_context import HeldContext, ReadContext
+from sidecall.kernel.core.typed_context import ObjectContext, ReadContext
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.schema.compile import DescriptionTexts, find_description
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
 
@@ -124,7 +124,7 @@ class FunctionTool(StructuredTool):
         call = ToolCall(name=self.name, args=input or "{}", id=ctx.tool_call_id)
         beside: Beside = {
             "state": getattr(ctx, "state", None),
-            "context": HeldContext.of(ctx),
+            "context": ObjectContext.of(ctx),
             "store": getattr(ctx, "store", None),
         }
         return await run_plainly(self.compiled, call, {**beside, "approved": self.requires_approval is not False})

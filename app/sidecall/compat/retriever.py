@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, Field
 
-from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.options import ResponseFormat
 

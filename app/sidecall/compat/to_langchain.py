@@ -10,12 +10,12 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import BaseModel, ConfigDict
 
+from sidecall.authoring.inprocess import ainvoke, invoke
+from sidecall.authoring.inputs import Beside
+from sidecall.authoring.langchain_interface import RUNTIME
 from sidecall.client.adapters import make_sendable
 from sidecall.client.answers import CallApproval, PersonVerdict, ToolAnswer
 from sidecall.client.interrupts import GraphOutput, read_graph_output, read_resumption
-from sidecall.kernel.authoring.inprocess import ainvoke, invoke
-from sidecall.kernel.authoring.inputs import Beside
-from sidecall.kernel.authoring.langchain_interface import RUNTIME
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.schema.forms.one_object import join_root
 

@@ -13,11 +13,11 @@ from sidecall.features.approvals.asked_tool import ChangedTools
 from sidecall.features.calls.in_flight import open_in_flight
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.ledger.ledger import Ledger
-from sidecall.features.mcp_client.no_upstream import NoUpstream, open_upstream
 from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.reload.reloader import Reloader, Sources
 from sidecall.features.reload.whole_server import Reloading
 from sidecall.features.server_parts import Parts
+from sidecall.features.status.operation import NoUpstream
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.log_lines import CallLines
 from sidecall.features.telemetry.metrics import Metrics, open_metrics
@@ -35,6 +35,7 @@ from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.app import Lifespan
+from sidecall.later import later
 from sidecall.loading.file_watcher import follow_files, settle_places
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
@@ -42,6 +43,9 @@ from sidecall.storage.outage import LateSteps
 
 if TYPE_CHECKING:
     from sidecall.features.mcp_client.upstream import Upstream
+
+# What connects to MCP servers, which few have.
+_open_upstream: "Callable[..., Upstream]" = later("sidecall.features.mcp_client.upstream:open_upstream")
 
 
 def build_lifespan(
@@ -247,7 +251,7 @@ def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> 
         return NoUpstream()
     bounds = settings.max_result_bytes, settings.mcp_max_tools
     pins = settings.mcp_pins_file if settings.mcp_pin else None
-    upstream = open_upstream(settings.mcp_servers, registry, bounds, settings.mcp_connect_timeout, pins)
+    upstream = _open_upstream(settings.mcp_servers, registry, bounds, settings.mcp_connect_timeout, pins)
     _measure_upstream(metrics, upstream)
     return upstream
 

@@ -17,6 +17,7 @@ from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.credentials.steps import make_credential_stages
 from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.feature import LateSandboxExecutor
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.features.workspaces.limits import WorkspaceLimits
 from sidecall.features.workspaces.steps import WORKSPACE_STAGES
@@ -30,7 +31,6 @@ from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
-from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings
 

@@ -22,6 +22,7 @@ from sidecall.features.ledger.open_ledger import (
     open_ledger,
 )
 from sidecall.features.rates.quotas import Quotas, SharedQuotas
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.core.overload import StoreUnfit
@@ -30,7 +31,7 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
-from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.later import later
 from sidecall.settings import Settings
 

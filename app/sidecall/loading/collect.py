@@ -7,6 +7,10 @@ from functools import partial
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.decorators import tool
+from sidecall.authoring.structured_tool import StructuredTool
+from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.declared import adopt_declaration
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.compat.foreign.tool import (
@@ -17,14 +21,10 @@ from sidecall.compat.foreign.tool import (
     is_module_tool,
 )
 from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
-from sidecall.kernel.authoring.decorators import tool
-from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import Compilable, CompiledTool
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.signature import find_source
 
 logger = logging.getLogger("sidecall")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.structured_tool import StructuredTool
+from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.declared import explain_not_offered
 from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere, find_name
-from sidecall.kernel.authoring.structured import StructuredTool
-from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.registry import Registry
 from sidecall.loading.collect import COLLECTIONS, find_public, is_collected, is_tool, walk
 

@@ -22,7 +22,7 @@ import uvicorn
 from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import SWEEP, Connections, bound_unsent
+from sidecall.server.connection_limits import SWEEP, Connections, bound_unsent
 from sidecall.server.graceful_close import stop_listening, take_in
 from sidecall.server.request_reader import RequestRoom
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload

@@ -13,7 +13,7 @@ from sidecall.storage.sqlite.tables import LEDGER
 
 # What an empty one answers those who look again and again, and with each decision, by their statements.
 _EMPTY: Mapping[str, Sequence[Row]] = {
-    "find_held_call": [],
+    "find_suspended_call": [],
     "count_queued_calls": [(0,)],
     "measure_calls": [(0, 0)],
     "list_forgettable_calls": [],

@@ -20,7 +20,7 @@ from sidecall.kernel.registry import Registry
 from sidecall.loading.collect import collect_items, compile_items
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
-from sidecall.server.connections import Connection
+from sidecall.server.connection_limits import Connection
 from sidecall.server.request_reader import RequestRoom, room_for
 from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog

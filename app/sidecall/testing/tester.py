@@ -8,6 +8,7 @@ from inspect import isclass, isfunction
 from types import ModuleType
 from typing import Any
 
+from sidecall.authoring.inputs import new_call_id
 from sidecall.composition.executors import build_executors, refuse_unfit
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.composition.stores import build_admission, build_ledger
@@ -18,9 +19,9 @@ from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.features.sandbox.feature import make_sandbox
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Workspaces
-from sidecall.kernel.authoring.inputs import new_call_id
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller, HeaderMap
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest, Invocation
@@ -39,7 +40,7 @@ from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
-from sidecall.kernel.ports.tenant_store import ItemStore, Store, SyncStore, pick_tenant
+from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.answers import content_url

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sidecall.cli.check import find_unread
-from sidecall.kernel.schema.author_mistakes import Finding
+from sidecall.kernel.core.tool import Finding
 from sidecall.loading.discovery import discover
 from tests.kit.projects import tool_file, write
 

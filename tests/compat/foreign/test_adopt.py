@@ -11,10 +11,10 @@ from langchain_core.tools import BaseToolkit
 import sidecall
 from sidecall.compat.foreign.tool import adopt, is_foreign_tool, is_foreign_toolkit
 from sidecall.kernel.core.errors import DefinitionError
+from tests.authoring.test_toolkit import Counter
 from tests.compat.foreign.agents_sdk import FunctionTool
 from tests.compat.foreign.langchain_tools import Search, add
 from tests.compat.foreign.test_agents import hand_built
-from tests.kernel.authoring.test_toolkit import Counter
 
 
 class Proxy:

@@ -19,9 +19,9 @@ from langgraph.types import interrupt
 
 from sidecall import ApprovalRequired, tool
 from sidecall.compat.foreign.runnables import read_answer
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.ports.approvals.questions import asks_inside
-from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.calls import run, write_call
 from tests.kit.clients import MakeClient
 

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError, model_validator, v1
 
 import sidecall
 from sidecall import StructuredTool, tool
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import MissingContext
-from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.calls import run
 
 

@@ -11,9 +11,9 @@ from langgraph.store.memory import InMemoryStore
 
 from sidecall import StructuredTool, tool
 from sidecall.compat.foreign.hidden_parameters import type_store
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core import injection
-from sidecall.kernel.ports.tenant_store import ItemStore
 
 
 def _shown(made: StructuredTool) -> list[str]:

@@ -10,7 +10,7 @@ from langchain_core.tools import StructuredTool as LangChainStructured
 from sidecall import StructuredTool, tool
 from sidecall.kernel.core.errors import SchemaInferenceError
 from tests.compat.foreign.agents_sdk import FunctionTool
-from tests.kernel.schema.normal.table import REFUSED, TABLE, take
+from tests.compiler.normal.table import REFUSED, TABLE, take
 from tests.kit.calls import run
 
 

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 import sidecall
 from sidecall import ToolContext, tool
+from sidecall.compiler.injection_plan import is_instance_of, match_marker, match_type
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import MissingContext
-from sidecall.kernel.ports.tenant_store import ItemStore
-from sidecall.kernel.schema.injection_plan import is_instance_of, match_marker, match_type
 from tests.compat.foreign import agents_sdk
 
 

@@ -8,9 +8,9 @@ from pydantic import BaseModel
 
 from sidecall import InjectedToolArg
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.compiler.signature import SingleInputArgsSchema
 from sidecall.kernel.core.errors import InvalidToolOption, MissingContext
 from sidecall.kernel.core.tool import EMPTY, Parameter
-from sidecall.kernel.schema.signature import SingleInputArgsSchema
 
 HIDDEN = Parameter("user", inspect.Parameter.KEYWORD_ONLY, Annotated[str, InjectedToolArg], EMPTY)
 

@@ -11,10 +11,10 @@ from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.approvals.decide import decide
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.record import Decision
+from sidecall.features.jobs.call_record import CallNotRecorded
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolChanged, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.core.record import CallNotRecorded
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.executors.thread import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits

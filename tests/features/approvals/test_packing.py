@@ -6,9 +6,9 @@ import pytest
 
 from sidecall.features.approvals.packing import PackedApproval
 from sidecall.features.approvals.record import ApprovalRecord, Decision
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import Preview
 
 APPROVE = Decision(decision="approve")

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from sidecall import Caller, ToolCall, ToolMessage
 from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 

@@ -8,8 +8,8 @@ import pytest
 from pydantic import BeforeValidator
 
 from sidecall import Cache, ToolException, tool
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.sender import allow_seconds
 from tests.features.cache.looking_up import READS, Runs, ask, cache_of, make_look_up, serve
 
 pytestmark = [pytest.mark.virtual_time, pytest.mark.usefixtures("clock")]

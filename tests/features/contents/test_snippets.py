@@ -8,9 +8,9 @@ import pytest
 
 from sidecall.features.contents.snippets import SnippetReader, Wanted
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import UnknownContent
 from sidecall.kernel.core.overload import Overloaded
+from sidecall.kernel.core.sender import allow_seconds
 from sidecall.kernel.ports.contents import TEXT, KeptContent
 from tests.kit.waiting import until
 

@@ -19,10 +19,9 @@ from sidecall.features.jobs.submission import JobLimits, Submission, entry_of
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.call_entry import CallEntry

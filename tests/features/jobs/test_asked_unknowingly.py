@@ -11,8 +11,8 @@ from sidecall import ApprovalRequired, tool
 from sidecall.features.approvals.record import Decision
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.submission import Submission
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.overload import StoreUnavailable
+from sidecall.kernel.core.sender import allow_seconds
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server

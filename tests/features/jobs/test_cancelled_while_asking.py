@@ -8,13 +8,13 @@ import pytest
 
 from sidecall import ToolAnnotations, tool
 from sidecall.features.approvals.record import Decision
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.state_machine import SuspendedCalls
 from sidecall.features.jobs.waiters import CompletionWaiters
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.admission import Limits
 from sidecall.kernel.ports.approvals.approval import ApprovalWanted
 from sidecall.kernel.ports.call_entry import CallEntry

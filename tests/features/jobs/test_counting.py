@@ -7,6 +7,7 @@ import pytest
 
 from sidecall import tool
 from sidecall.features.jobs import recovery
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls
@@ -14,7 +15,6 @@ from sidecall.features.jobs.submission import JobLimits, Submission
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.jobs.sql_queue import SqlCallQueue
@@ -16,7 +17,6 @@ from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.features.jobs.state_machine import TRANSITIONS
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import OPEN, CallFilter, CallStatus
 from sidecall.storage.sqlite.database import SqliteDatabase
 

@@ -9,11 +9,11 @@ import asyncpg
 import pytest
 
 from sidecall import ToolContext, tool
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 from tests.features.jobs.fleet import Member, Place, _nobody_looks, open_fleet, place
 from tests.kit.postgres import cluster, emptied_url, postgres_url

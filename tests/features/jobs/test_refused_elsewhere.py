@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import tool
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.submission import Submission
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database
 from tests.features.jobs.servers import Server, make_server

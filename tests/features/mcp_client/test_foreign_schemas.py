@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.core.errors import SchemaInferenceError
+from tests.compiler.normal.table import DRAFT_7, ELSEWHERE, INT, REFUSED, TABLE, take
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.features.mcp_client.test_offered import call, list_names, wait_for_tool
 from tests.features.mcp_client.test_tools import make
-from tests.kernel.schema.normal.table import DRAFT_7, ELSEWHERE, INT, REFUSED, TABLE, take
 from tests.kit.clients import MakeClient
 
 # MCP itself wants the root to say that it is an object.

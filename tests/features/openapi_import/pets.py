@@ -1,19 +1,17 @@
 """A real service with an OpenAPI document, in this process: it says what came to it."""
 
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-import uvicorn
 from fastapi import Cookie, Depends, FastAPI, File, Form, Header, HTTPException, Query, Request, Response, UploadFile
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from fastapi.security import APIKeyHeader, APIKeyQuery, HTTPBasic, HTTPBearer
 from pydantic import BaseModel
 
+from tests.kit.serving import serving_app
+
 app = FastAPI(title="Pets")
-PATIENCE = 30.0
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
@@ -126,13 +124,5 @@ async def echo(request: Request) -> dict[str, Any]:
 @contextmanager
 def serving() -> Iterator[str]:
     """Serve it on a free port while the body runs, and give its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, lifespan="off"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    stop = time.monotonic() + PATIENCE
-    while not server.started and time.monotonic() < stop:
-        time.sleep(0.005)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(PATIENCE)
+    with serving_app(lambda _: app) as url:
+        yield url

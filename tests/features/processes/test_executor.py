@@ -14,8 +14,8 @@ import pytest
 from sidecall import Registry
 from sidecall.features.processes.executor import ProcessExecutor
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.errors import InvalidToolOption
+from sidecall.kernel.core.sender import allow_seconds
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover

@@ -9,8 +9,8 @@ import pytest
 from sidecall import ApprovalRequired
 from sidecall.composition.local_pipeline import default_stages
 from sidecall.features.processes.executor import ProcessExecutor
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.features.processes.asking_tools import (
     misuse_store,
     peek,

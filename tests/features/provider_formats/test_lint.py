@@ -8,8 +8,7 @@ from pydantic import BaseModel
 
 from sidecall import BaseTool, ToolContext, tool
 from sidecall.features.provider_formats.lint import lint, lint_tool
-from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.author_mistakes import Finding
+from sidecall.kernel.core.tool import Finding, Schema
 
 
 class Node(BaseModel):

@@ -2,7 +2,7 @@
 
 from sidecall import tool
 from sidecall.kernel.schema.forms.definitions import render_definitions
-from tests.kernel.schema.forms.test_structured import INTEGER, Node, make, wrap
+from tests.compiler.test_output_schema import INTEGER, Node, make, wrap
 
 
 def test_mcp_gets_the_schema_of_results_and_no_references() -> None:

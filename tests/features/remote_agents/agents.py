@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from tests.outgoing.peers import PATIENCE, serving_app
+from tests.kit.serving import PATIENCE, serving_app
 
 
 @dataclass

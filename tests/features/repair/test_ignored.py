@@ -1,9 +1,9 @@
 """Arguments that no parameter takes are reported, with a refusal too."""
 
 from sidecall import tool
+from tests.compiler.test_argument_models_adopted import greet
+from tests.compiler.test_json_args_schema import call
 from tests.kernel.pipeline.test_validate import CANARY, order
-from tests.kernel.schema.test_adopt import greet
-from tests.kernel.schema.test_json_args_schema import call
 from tests.kernel.schema.test_model_args_schema import Aliased
 from tests.kit.calls import run
 from tests.kit.clients import MakeClient

@@ -1,6 +1,6 @@
 """A misspelt name is found where an object has a choice of names."""
 
-from tests.kernel.schema.errors.test_rules import WAYS, WHOLE, refuse
+from tests.compiler.test_rule_errors import WAYS, WHOLE, refuse
 
 
 async def test_a_misspelt_name_is_found_beside_a_choice_of_names() -> None:

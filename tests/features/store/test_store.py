@@ -8,12 +8,13 @@ import pytest
 from langgraph.store.memory import InMemoryStore
 
 from sidecall import Caller, GetOp, InjectedStore, PutOp, SearchOp, Store, ToolContext, tool
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.items import NamespaceSearch, Search
 from sidecall.features.store.memory_store import MemoryItems
+from sidecall.features.store.operations import StoreWouldBlock
 from sidecall.kernel.core.invocation import new_invocation
 from sidecall.kernel.core.services import CallServices, ToolResources
-from sidecall.kernel.ports.store_checks import StoreWouldBlock
-from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.store import Item, Namespace
 from tests.kit.calls import write_request
 
 NOTES = ("notes",)

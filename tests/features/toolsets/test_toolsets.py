@@ -7,9 +7,9 @@ import httpx
 import pytest
 
 from sidecall import Caller, Registry, ToolCall, tool
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.toolsets.toolsets import InvalidToolsets, read_toolsets
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.main import create_app
 from sidecall.settings import Settings

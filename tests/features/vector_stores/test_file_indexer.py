@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.ledger.open_ledger import open_file_store
-from sidecall.features.vector_stores.records import Cut, VectorStoreBounds
+from sidecall.features.vector_stores.chunking import Cut
+from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.concurrency.pools import PDFS
 from sidecall.kernel.core.overload import StoreUnavailable

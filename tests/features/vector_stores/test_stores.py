@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.ledger.open_ledger import open_file_store
-from sidecall.features.vector_stores.records import Cut, PageRequest, VectorStoreBounds
+from sidecall.features.vector_stores.chunking import Cut
+from sidecall.features.vector_stores.records import PageRequest, VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.kernel.ports.file_errors import InvalidFile, TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.storage.database import LONG_READS

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, CallCompletion
 from sidecall.features.ledger.ledger import Ledger, LedgerBounds
 from sidecall.features.ledger.open_ledger import open_ledger
@@ -21,7 +22,6 @@ from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.features.webhooks.signing import read_key
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.sqlite.database import SqliteDatabase

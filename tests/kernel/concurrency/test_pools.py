@@ -147,7 +147,7 @@ def _is_default_executor(node: ast.AST) -> bool:
 
 #: Which run outside of the server, or run a tool's own code.
 _OUTSIDE = {
-    "app/sidecall/kernel/authoring/tool.py",
+    "app/sidecall/authoring/base_tool.py",
     "app/sidecall/compat/foreign/frameworks/agno.py",
     "app/sidecall/compat/foreign/frameworks/strands.py",
     "app/sidecall/features/remote_agents/cli.py",

@@ -6,11 +6,11 @@ import uuid
 import pytest
 
 from sidecall import ToolContext, tool
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.invocation import new_invocation, new_invocation_id
+from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.services import NO_SERVICES, CallServices, ToolResources
-from sidecall.kernel.ports.tenant_store import ItemStore
 from tests.kit.calls import write_request
 
 REQUEST = write_request("wait", state=1, context={"a": 2}, headers={"h": "3"})

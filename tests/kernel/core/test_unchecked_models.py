@@ -2,11 +2,11 @@
 
 import pytest
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance
 from sidecall.features.jobs.sql_store import SqlCalls
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.sqlite.database import SqliteDatabase

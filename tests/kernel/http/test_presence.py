@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.requests import ClientDisconnect
 
-from sidecall.kernel.http.context import DisconnectListener, DisconnectSweep
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 from tests.kernel.pipeline.stubborn import LONG, fails_when_cancelled, late_event, swallows
 from tests.kit.asgi import Peer
 from tests.kit.virtual_time import outcome, running, virtual_runner

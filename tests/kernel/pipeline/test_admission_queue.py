@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
+from sidecall.kernel.core.sender import allow_seconds
 from tests.kernel.pipeline.entering import ANN, Server, began
 from tests.kit.virtual_time import outcome
 

@@ -6,7 +6,7 @@ import uvicorn
 
 from sidecall.kernel.http.application import Application
 from sidecall.kernel.lifecycle import Lifecycle, Patience
-from sidecall.server.connections import Connection, Connections
+from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom
 from tests.kernel.rest.two_ways import Sent
 from tests.kit.asgi import Peer, Wire

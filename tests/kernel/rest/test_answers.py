@@ -9,10 +9,11 @@ import pytest
 from sidecall import Registry, ToolContext, tool
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import MalformedJSON, NotAToolCall
 from sidecall.kernel.core.overload import TooManyCalls
-from sidecall.kernel.http.context import DisconnectListener, RequestContext
+from sidecall.kernel.core.sender import Deadline
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.rest.answers import answer_call, answer_calls
 from sidecall.kernel.rest.dialects import read_call
 from sidecall.kernel.rest.parsed_call import make_request

@@ -6,10 +6,10 @@ from typing import Annotated
 import pytest
 
 from sidecall import InjectedStore, Store, ToolContext, tool
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.items import StoreFull
 from sidecall.features.store.memory_store import MemoryItems
 from sidecall.kernel.core.errors import MissingContext
-from sidecall.kernel.ports.store_items import StoreFull
-from sidecall.kernel.ports.tenant_store import ItemStore
 
 CALL = {"type": "tool_call", "name": "remember", "args": {"text": "tea"}, "id": "call_1"}
 

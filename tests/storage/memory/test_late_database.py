@@ -12,7 +12,7 @@ from sidecall.storage.sqlite.database import SqliteDatabase
 
 # What those who look again and again ask, and a person's decision, and with what.
 ASKED: dict[str, tuple[Any, ...]] = {
-    "find_held_call": ("an approval",),
+    "find_suspended_call": ("an approval",),
     "count_queued_calls": (),
     "measure_calls": (),
     "list_forgettable_calls": (1.0, 1.0, 1.0, 5),

@@ -9,11 +9,11 @@ import pytest
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.ledger.ledger import LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.storage.heartbeat import Heartbeat
 from sidecall.storage.postgres.database import PostgresDatabase

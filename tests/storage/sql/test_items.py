@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from sidecall.features.store import sql_store as sql_items
+from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.sql_store import SqlItems
-from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.database import SqliteDatabase
 

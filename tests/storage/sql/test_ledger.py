@@ -11,12 +11,12 @@ import pytest
 from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.ledger.ledger import LedgerBounds
 from sidecall.features.ledger.sql_ledger import DatabaseLedger
 from sidecall.kernel.core.context import ANONYMOUS
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.contents import TEXT
 from sidecall.storage.sqlite.database import SqliteDatabase

@@ -11,9 +11,9 @@ from sidecall import ToolCall, ToolMessage
 from sidecall.features.approvals.record import Decision
 from sidecall.features.approvals.sql_store import SqlApprovals
 from sidecall.features.approvals.stores import OrphanedDecision
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.storage.database import Row
 from sidecall.storage.sqlite.database import SqliteDatabase
 from tests.kit.faulty import FaultyDatabase

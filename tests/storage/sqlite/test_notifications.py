@@ -5,7 +5,7 @@ import os
 import signal
 import socket
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,21 +34,6 @@ class Station:
         for other in others:
             await until(lambda other=other: ("changed", "last") in other.ear.heard)  # type: ignore[misc]
             other.ear.heard.clear()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Name a file."""
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
-def writer(path: Path) -> Iterator[SharedWriter]:
-    """Keep a process at work that writes it."""
-    made = SharedWriter(path, LEDGER)
-    made.open()
-    yield made
-    made.close()
 
 
 def make(path: Path, link: socket.socket) -> Station:

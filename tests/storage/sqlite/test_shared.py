@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -36,21 +36,6 @@ with socket.socket(fileno=int(sys.argv[2])) as given:
     socket.send_fds(given, [b"link"], [writer.socket.fileno()])
 threading.Event().wait()
 """
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Name a file."""
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
-def writer(path: Path) -> Iterator[SharedWriter]:
-    """Keep a process at work that writes it."""
-    made = SharedWriter(path, LEDGER)
-    made.open()
-    yield made
-    made.close()
 
 
 def ask(path: Path, link: socket.socket, purpose: DatabaseRole = LEDGER, hangs_after: float = 5.0) -> SqliteDatabase:

@@ -9,7 +9,7 @@ from sidecall.storage.sqlite.writer import Writer
 from sidecall.storage.sqlite.writer_connection import Hear, Order, Usable
 
 
-class HeldHand:
+class HeldBackend:
     """Writes nothing until it is let, and knows what it was sent."""
 
     def __init__(self) -> None:
@@ -66,15 +66,15 @@ async def _settle() -> None:
 )
 async def test_as_many_as_are_being_written_go_at_once(comings: list[int], sent: list[list[int]]) -> None:
     """And sixteen at least; fewer go in the next turn that brings no more."""
-    hand = HeldHand()
-    writer = Writer(hand, "a file", 1_000_000)
+    backend = HeldBackend()
+    writer = Writer(backend, "a file", 1_000_000)
     await writer.start()
     waiting, seen = list[asyncio.Future[None]](), list[list[int]]()
     for count in comings:
         waiting += [writer.ask("write", ("key",), "key") for _ in range(count)]
         await _settle()
-        seen.append(list(hand.sent))
-    hand.let(len(waiting))
+        seen.append(list(backend.sent))
+    backend.let(len(waiting))
     await asyncio.gather(*waiting)
     await writer.close()
 
@@ -83,15 +83,15 @@ async def test_as_many_as_are_being_written_go_at_once(comings: list[int], sent:
 
 async def test_large_values_are_told_of() -> None:
     """With the group that has them, and no other."""
-    hand = HeldHand()
-    writer = Writer(hand, "a file", 10_000_000)
+    backend = HeldBackend()
+    writer = Writer(backend, "a file", 10_000_000)
     await writer.start()
     waiting = []
     for value in ("short", "x" * 300_000, "short"):
         waiting.append(writer.ask("write", ("key", value), "key"))
         await _settle()
-    hand.let(3)
+    backend.let(3)
     await asyncio.gather(*waiting)
     await writer.close()
 
-    assert hand.sent == [1, -1, 1]
+    assert backend.sent == [1, -1, 1]

@@ -13,10 +13,12 @@ from uuid import uuid4
 
 from pydantic_core import from_json
 
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.compat.foreign.declared import find_lost_options
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
 from sidecall.compat.function_tool import SAID_TO_PROVIDER, FunctionTool, translate_options
-from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.compiler.json_args_schema import make_json_args_schema
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.context import Caller, ToolContext, Usage
 from sidecall.kernel.core.errors import CallRejected
 from sidecall.kernel.core.guardrails import (
@@ -31,8 +33,6 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalWanted
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
-from sidecall.kernel.schema.json_args_schema import make_json_args_schema
-from sidecall.kernel.schema.signature import find_source
 
 
 class AgentsTool(ForeignTool):

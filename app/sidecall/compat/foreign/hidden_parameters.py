@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
+from sidecall.compiler.argument_models import open_model
+from sidecall.compiler.injection_plan import find_marker, is_store_type, match_type
+from sidecall.compiler.langchain_runtime import plan_runtime
+from sidecall.compiler.signature import read_signature
 from sidecall.kernel.core.injection import FromCaller, FromFunction, InjectedStore, InjectedToolArg, Supply
 from sidecall.kernel.core.tool import EMPTY, Parameter
-from sidecall.kernel.ports.runtime import plan_runtime
-from sidecall.kernel.ports.tenant_store import Store
-from sidecall.kernel.schema.injection_plan import find_marker, is_store_type, match_type
-from sidecall.kernel.schema.models import open_model
-from sidecall.kernel.schema.signature import read_signature
+from sidecall.kernel.ports.store import Store
 
 
 def plan_hidden(it: Any, model: Any) -> dict[str, Parameter]:

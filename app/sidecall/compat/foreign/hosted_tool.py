@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import ClassVar
 
-from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.tool import CompiledTool, Schema
 

@@ -10,22 +10,22 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from sidecall.authoring.overrides import only_refuses
 from sidecall.compat.foreign.hidden_parameters import plan_hidden
 from sidecall.compat.foreign.runnables import GraphCall
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
-from sidecall.kernel.authoring.overrides import only_refuses
+from sidecall.compiler.argument_models import adopt_args_schema, open_model
+from sidecall.compiler.injection_plan import find_marker, is_instance_of
+from sidecall.compiler.json_args_schema import make_json_args_schema, read_json_schema
+from sidecall.compiler.signature import SingleInputArgsSchema, find_source, read_signature
+from sidecall.compiler.signature_model import infer_args_schema
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import InvalidArguments, ToolException
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import EMPTY, ArgsSchema, Parameter, Schema
 from sidecall.kernel.ports.approvals.questions import list_named
 from sidecall.kernel.schema.explain import list_details, make_field_errors
-from sidecall.kernel.schema.infer import infer_args_schema
-from sidecall.kernel.schema.injection_plan import find_marker, is_instance_of
-from sidecall.kernel.schema.json_args_schema import make_json_args_schema, read_json_schema
-from sidecall.kernel.schema.models import adopt_args_schema, open_model
 from sidecall.kernel.schema.references import inline_root
-from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source, read_signature
 
 _ANY = (Parameter("arguments", inspect.Parameter.VAR_KEYWORD, EMPTY, EMPTY),)
 

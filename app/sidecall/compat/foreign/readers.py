@@ -14,11 +14,11 @@ _MODULES: Mapping[str, Any] = {
     name: Later(f"sidecall.compat.foreign.frameworks.{name}")
     for name in (
         "agno",
-        "callables",
         "google_adk",
         "haystack",
         "llama_index",
         "microsoft",
+        "other_frameworks",
         "semantic_kernel",
         "strands",
     )

@@ -11,17 +11,17 @@ from pydantic_core import from_json
 
 from sidecall.compat.foreign.hidden_parameters import TypedStore
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.compiler.injection_plan import is_instance_of
+from sidecall.compiler.json_args_schema import make_json_args_schema, shape_arguments
+from sidecall.compiler.langchain_runtime import make_configurable, make_writer
+from sidecall.compiler.signature import SingleInputArgsSchema, find_source
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import CallRejected, InvalidToolOption
 from sidecall.kernel.core.tool import ArgsSchema, Schema
 from sidecall.kernel.core.typed_context import open_context
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.ports.runtime import make_configurable, make_writer
-from sidecall.kernel.schema.injection_plan import is_instance_of
-from sidecall.kernel.schema.json_args_schema import make_json_args_schema, shape_arguments
 from sidecall.kernel.schema.references import resolve
-from sidecall.kernel.schema.signature import SingleInputArgsSchema, find_source
 
 
 def adopt_runnable(it: Any, name: str | None, options: Mapping[str, Any]) -> ForeignTool:

@@ -9,16 +9,16 @@ from typing import Any, Self
 
 from pydantic import BaseModel, PrivateAttr
 
+from sidecall.authoring.options import takes
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.readers import find_obstacle, find_reader
 from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
-from sidecall.kernel.authoring.options import takes
-from sidecall.kernel.authoring.structured import StructuredTool
+from sidecall.compiler.injection_plan import is_instance_of
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.kernel.schema.injection_plan import is_instance_of
-from sidecall.kernel.schema.signature import find_source
 from sidecall.later import Later
 
 _agents, _langchain, _runnables, _make = (

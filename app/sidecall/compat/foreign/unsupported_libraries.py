@@ -6,8 +6,8 @@ from typing import Any
 
 from sidecall.compat.foreign.libraries import Library, Role, find_library, find_mark
 from sidecall.compat.foreign.readers import explain_module, find_obstacle, find_reader
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.kernel.schema.signature import find_source
 
 _OVER = "write sidecall's @tool over {its} function{s}"
 _SERVER = "its tools are those of an MCP server; name that in SIDECALL_MCP_SERVERS"

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_python
 
+from sidecall.compiler.choices import choose_most_at_once
+from sidecall.compiler.json_args_schema import shape_arguments, strip_titles
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
 from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
-from sidecall.kernel.schema.choices import choose_most_at_once
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
-from sidecall.kernel.schema.json_args_schema import shape_arguments, strip_titles
 from sidecall.kernel.schema.model_validator import ModelValidator
 from sidecall.kernel.schema.references import inline_references, map_children
 

@@ -11,12 +11,12 @@ from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, Pyda
 from pydantic_core import CoreSchema, core_schema
 
 from sidecall.compat.pydantic_1.args_schema import V1ArgsSchema, check_by_v1, make_v1_args_schema, render_v1_schema
+from sidecall.compiler.injection_plan import find_marker, plan_injections
+from sidecall.compiler.signature import Signature, is_builtin
 from sidecall.kernel.core.errors import SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import EMPTY, Parameter, Schema
-from sidecall.kernel.schema.injection_plan import find_marker, plan_injections
 from sidecall.kernel.schema.references import inline_references
-from sidecall.kernel.schema.signature import Signature, is_builtin
 
 _ADVICE = "is of pydantic 1; take the type of pydantic 2, or give a pydantic 1 model of all arguments as args_schema"
 

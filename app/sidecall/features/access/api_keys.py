@@ -19,7 +19,7 @@ from sidecall.features.access.auth_methods import REFUSE, read_bearer, values_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.http.authentication import KEY, LOOK, BadCredential
-from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
+from sidecall.kernel.ports.store import DEFAULT_TENANT
 from sidecall.loading.atomic_write import hold_alone, replace_text
 
 # A prefix by which people and secret scanners recognize a key.

@@ -13,7 +13,7 @@ from sidecall.features.access.api_keys import ApiKey, KeyFile, mint_key
 from sidecall.kernel.core.context import ANY_SCOPE
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.scopes import CALL, SERVER_SCOPES
-from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
+from sidecall.kernel.ports.store import DEFAULT_TENANT
 from sidecall.terminal.console import make_console, print_json
 from sidecall.terminal.options import read_settings
 

@@ -14,8 +14,8 @@ from sidecall.features.approvals.record import ApprovalRecord, Decision, describ
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.audit.stores import AuditAction
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import (
     ApprovalConflict,
     CallRejected,
@@ -28,8 +28,8 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_items import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import answer_for
 from sidecall.kernel.pipeline.format import refuse

@@ -21,10 +21,10 @@ from sidecall.features.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
 
 # Bytes of an entry besides its texts: Python's objects, a short decision and a short answer.

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from uuid_utils import uuid7
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import ApprovalConflict
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import read_args, read_object
 from sidecall.kernel.ports.approvals.approval import (
     NO_PREVIEW,

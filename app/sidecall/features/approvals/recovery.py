@@ -17,12 +17,12 @@ from sidecall.features.approvals.decide import (
 from sidecall.features.approvals.record import REFUSED, ApprovalRecord, Decision, describe_beginning, describe_decision
 from sidecall.features.approvals.stores import Approvals, OnApproval, OrphanedDecision
 from sidecall.features.audit.auditor import Auditor
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallExpired, OutcomeUnknown
 from sidecall.kernel.concurrency.coroutines import BegunWork
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import CallRejected, ErrorKind, RequestError, SidecallError
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval

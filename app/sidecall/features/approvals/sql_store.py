@@ -28,10 +28,10 @@ from sidecall.features.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import APPROVALS_FULL, StoreUnavailable, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalStatus, Preview
 from sidecall.storage.database import Database, Dialect
 

@@ -10,13 +10,13 @@ from pydantic_core import to_jsonable_python
 
 from sidecall.features.approvals.record import ApprovalRecord, describe_decision
 from sidecall.features.approvals.stores import ApprovalRules, Approvals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
 from sidecall.kernel.core.native_items import CHECKS, DECISION, wants_acknowledgement
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.dry_run import make_preview, show_question
 from sidecall.kernel.pipeline.failure_log import log_hook_failure

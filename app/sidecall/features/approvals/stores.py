@@ -8,9 +8,9 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, Field
 
 from sidecall.features.approvals.record import ApprovalRecord, Decision
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.approvals.approval import NO_PREVIEW, Approval, ApprovalState, ApprovalStatus, Preview
 from sidecall.kernel.ports.approvals.rules import ApprovalRule, RulePage
 

@@ -17,7 +17,7 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.scopes import MissingScope, require_scope
 from sidecall.kernel.http.authentication import Unauthenticated
-from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
+from sidecall.kernel.ports.store import DEFAULT_TENANT
 
 if TYPE_CHECKING:
     from sidecall.features.access import api_keys as _keys

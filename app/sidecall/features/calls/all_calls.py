@@ -5,10 +5,10 @@ from heapq import merge
 from operator import attrgetter
 
 from sidecall.features.calls.in_flight import cancel_in_flight, find_in_flight, list_in_flight
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded, UnknownCall
 from sidecall.features.server_parts import Parts
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.scopes import OPERATE, READ
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 

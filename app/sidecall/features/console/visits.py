@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from sidecall.features.console import api_client
 from sidecall.features.console.api_client import ApiAnswer, ApiFailure
+from sidecall.features.credentials.own_secrets import SecretKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ class Visit:
     def settings(self) -> Any:
         """The settings of the server."""
         return self.request.app.state.settings
+
+    @property
+    def own_secrets(self) -> SecretKeeper:
+        """What keeps the secrets of callers."""
+        keeper: SecretKeeper = self.request.app.state.parts.secrets
+        return keeper
 
     async def get(self, path: str, **query: Any) -> ApiAnswer:
         """Send GET to the API in the reader's name; parameters that are None are left out.

@@ -19,7 +19,7 @@ from nats.js.client import JetStreamContext
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.frames import FrameRefused, Frames
-from sidecall.features.fleet.mailing import Mailing
+from sidecall.features.fleet.publisher import Publisher
 from sidecall.features.processes.child import Frames as Messages
 from sidecall.features.processes.child import Message, pack, unpack
 from sidecall.kernel.core.errors import SidecallError
@@ -87,7 +87,7 @@ class Bus:
         self._client = Client()
         self._stream: JetStreamContext | None = None
         self._keeping: asyncio.Task[None] | None = None
-        self._mailing = Mailing(self._publish)
+        self._publisher = Publisher(self._publish)
         # What comes to this process and what comes to all is read in the order in which it comes.
         self._reading = asyncio.Lock()
         self._is_closing = False
@@ -103,7 +103,7 @@ class Bus:
     def open(self) -> None:
         """Begin to connect; calls are refused until the bus is there."""
         self._keeping = asyncio.create_task(self._keep())
-        self._mailing.open()
+        self._publisher.open()
 
     async def close(self) -> None:
         """End the connection, after what was sent."""
@@ -114,10 +114,10 @@ class Bus:
         with suppress(Exception):
             async with asyncio.timeout(_PATIENCE):
                 if self._client.is_connected:
-                    await self._mailing.wait_until_sent()
+                    await self._publisher.wait_until_sent()
                     await self._client.flush()
                 await self._client.close()
-        await self._mailing.close()
+        await self._publisher.close()
 
     def send(self, place: str, kind: str, subject: str | None, content: Any) -> None:
         """Send a message to a process, or to all, in the order of these calls.
@@ -125,7 +125,7 @@ class Bus:
         Raises:
             ValueError: JSON cannot say it, or it is too large.
         """
-        self._mailing.add(place, pack(kind, subject, content))
+        self._publisher.add(place, pack(kind, subject, content))
 
     def send_packed(self, place: str, body: bytes) -> None:
         """Send a message that is packed already.
@@ -133,11 +133,11 @@ class Bus:
         Raises:
             ValueError: It is too large.
         """
-        self._mailing.add(place, body)
+        self._publisher.add(place, body)
 
     async def wait_until_sent(self) -> None:
         """Wait until the connection has taken all messages."""
-        await self._mailing.wait_until_sent()
+        await self._publisher.wait_until_sent()
 
     async def is_there(self, place: str) -> bool:
         """Return whether a process listens at a place; True also where that cannot be found out."""

@@ -12,10 +12,10 @@ from typing import Any
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
-from sidecall.features.fleet.lines import Lines
 from sidecall.features.fleet.peers import PAUSE, EndsServers, Peers
 from sidecall.features.fleet.remote_calls import BEAT, LATE, MISSES, RemoteCall, RemoteCalls, refuse_to_repeat
 from sidecall.features.fleet.roster import ALL_TAKEN, Roster
+from sidecall.features.fleet.waiting_calls import WaitingCalls
 from sidecall.features.processes.child import Message, unpack
 from sidecall.features.processes.failures import raise_failure
 from sidecall.features.processes.output import read_output
@@ -88,7 +88,7 @@ class FleetExecutor:
         self._available: frozenset[str] = frozenset()
         self._numbers = itertools.count(1)
         self._calls = RemoteCalls()
-        self._lines = Lines(self._give)
+        self._lines = WaitingCalls(self._give)
         # Workers that are late and not on the bus, by how often that was found.
         self._absent: Counter[str] = Counter()
         self._losses: deque[float] = deque(maxlen=100_000)
@@ -473,7 +473,7 @@ class FleetExecutor:
             self._end(call)
 
     def _on_ended(self, _sender: str, said: Message) -> None:
-        """Take back what a worker that has ended had not begun, and lose the rest; it or its witness says which."""
+        """Take back what a worker that has ended had not begun, and lose the rest; it or its reporter says which."""
         worker, begun = said.content["worker"], said.content["begun"].get(self._bus.id, ())
         # Numbers grow, so that those which are not listed any more are lower.
         least = 0 if said.content["is_all"] else min(begun, default=math.inf)

@@ -20,13 +20,13 @@ from nats.errors import Error as NatsError
 
 from sidecall.features.fleet.access import BusAccess
 from sidecall.features.fleet.bus import ALL, Bus, BusAway
+from sidecall.features.fleet.claimed_calls import ClaimedCall, ClaimedCalls
+from sidecall.features.fleet.crash_reporter import BegunCalls
 from sidecall.features.fleet.handover import Handover
-from sidecall.features.fleet.held import Calls, Held
 from sidecall.features.fleet.outbox import Outbox
 from sidecall.features.fleet.remote_calls import BEAT
 from sidecall.features.fleet.running_call import RunningCall
 from sidecall.features.fleet.tool_runner import Answered, ToolRun
-from sidecall.features.fleet.witness import Begun
 from sidecall.features.processes.child import Message
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.forms.definitions import hash_definition
@@ -85,7 +85,7 @@ class Worker:
     """The bus's side of a worker, for the event loop of its thread."""
 
     def __init__(
-        self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin, begun: Begun
+        self, access: BusAccess, plan: WorkerPlan, tool_loop: asyncio.AbstractEventLoop, begin: Begin, begun: BegunCalls
     ) -> None:
         """Prepare; the tools run on another event loop, and what begins there is noted.
 
@@ -106,7 +106,7 @@ class Worker:
         self._busy = self._asked = 0
         self._freed, self._drained, self._up = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._backlog_until = 0.0
-        self._calls = Calls()
+        self._calls = ClaimedCalls()
         self._outbox = Outbox(self._bus)
         self._silence: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -212,20 +212,20 @@ class Worker:
         if read is None or (read[0], read[2]) in self._calls.held:
             await _settle(ticket.ack())
         else:
-            self._claim(Held(*read, ticket))
+            self._claim(ClaimedCall(*read, ticket))
 
     def _takes_more(self) -> bool:
         """Whether a server may give a call itself: not while others wait in the stream, which come first."""
         is_first = time.monotonic() >= self._backlog_until
         return self._busy < self.plan.slots and is_first and not self.is_draining
 
-    def _hold(self, held: Held) -> None:
+    def _hold(self, held: ClaimedCall) -> None:
         """Take a slot for a call until it is over."""
         self.counts.claims += 1
         self._busy += 1
         self._calls.add(held)
 
-    def _release(self, held: Held, *, is_taken: bool = True) -> None:
+    def _release(self, held: ClaimedCall, *, is_taken: bool = True) -> None:
         """Free the slot of a call, and take its ticket out of the stream."""
         self._calls.remove(held)
         held.running = held.run = None  # Which know the call: it would be left to the garbage collector.
@@ -234,20 +234,20 @@ class Worker:
         if held.ticket is not None and is_taken:
             self._start(_settle(held.ticket.ack()))
 
-    def _claim(self, held: Held) -> None:
+    def _claim(self, held: ClaimedCall) -> None:
         """Ask the server of a ticket for its call."""
         self._hold(held)
         held.timer = self._loop.call_later(_CLAIM, self._give_back, held)
         self._tell(held.server, "claim", held.call, {"n": held.number})
 
-    def _give_back(self, held: Held) -> None:
+    def _give_back(self, held: ClaimedCall) -> None:
         """Give a ticket back if its server is only slow; drop it if the server is gone."""
         is_heard = self._silence.get(held.server, _SILENCE) < _SILENCE
         self._release(held, is_taken=not is_heard)
         if is_heard and held.ticket is not None:
             self._start(_settle(held.ticket.nak(delay=_AGAIN)))
 
-    def _begin(self, held: Held, request: Mapping[str, Any]) -> None:
+    def _begin(self, held: ClaimedCall, request: Mapping[str, Any]) -> None:
         self._silence.setdefault(held.server, 0)
         held.is_begun, held.timer = True, None
         left = request["deadline"]
@@ -255,7 +255,7 @@ class Worker:
             held.stop = time.monotonic() + left + _BEYOND
         self._there.call(self._begin_there, held, request)
 
-    def _begin_there(self, held: Held, request: Mapping[str, Any]) -> None:
+    def _begin_there(self, held: ClaimedCall, request: Mapping[str, Any]) -> None:
         """Begin the tool on its event loop."""
         begin = partial(self._begun.note, held.server, held.number)
         held.running = RunningCall(held.call, held.number, request, partial(self._post, held.server), begin)
@@ -268,12 +268,12 @@ class Worker:
 
         held.run = self._begin_tool(held.running, answer, end)
 
-    def _answer(self, held: Held, body: bytes, is_over: bool) -> None:
+    def _answer(self, held: ClaimedCall, body: bytes, is_over: bool) -> None:
         self._outbox.put(held.server, body, is_kept=True)
         if is_over:
             self._end(held)
 
-    def _end(self, held: Held) -> None:
+    def _end(self, held: ClaimedCall) -> None:
         """Note that no code of a tool runs any more."""
         assert held.run is not None
         self.counts.ended["cancelled" if held.run.is_cancelled else "answered"] += 1
@@ -331,7 +331,7 @@ class Worker:
         if handle is not None:
             handle(sender, said)
 
-    def _find(self, sender: str, said: Message) -> Held | None:
+    def _find(self, sender: str, said: Message) -> ClaimedCall | None:
         return self._calls.held.get((sender, said.content["n"]))
 
     def _on_who(self, sender: str, said: Message) -> None:
@@ -349,7 +349,7 @@ class Worker:
             if not (self._takes_more() and self._calls.may_begin(sender, number)):
                 self._refuse(sender, said)
                 return
-            held = Held(sender, said.subject or "", number)
+            held = ClaimedCall(sender, said.subject or "", number)
             self._hold(held)
         elif held.timer is None:
             return
@@ -380,7 +380,7 @@ class Worker:
         elif self._calls.has_ended(sender, said.content["n"]):  # What its server may not have heard.
             self._tell(sender, "end", said.subject, {"n": said.content["n"]})
 
-    def _cancel(self, held: Held) -> None:
+    def _cancel(self, held: ClaimedCall) -> None:
         self._there.call(_cancel_there, held)
 
     def _on_reply(self, sender: str, said: Message) -> None:
@@ -430,7 +430,7 @@ class BusThread:
         self.loop.close()
 
 
-def _cancel_there(held: Held) -> None:
+def _cancel_there(held: ClaimedCall) -> None:
     run = held.run  # The other thread may forget it at any time.
     if run is not None:
         run.cancel()

@@ -41,12 +41,12 @@ from sidecall.features.history.rollups import (
     summarize,
 )
 from sidecall.features.history.sql_store import SqlBlocks
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.messages import ToolCall
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import OPEN, CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.observer import CallNotes
 from sidecall.storage.database import Database

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import HistoryOff, UnknownCall
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallPage
 from sidecall.kernel.ports.observer import CallNotes
 

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from pydantic_core import to_json
 
+from sidecall.authoring.inputs import new_call_id
 from sidecall.features.calls.all_calls import find_sent
 from sidecall.features.jobs.errors import NotRepeatable, UnknownCall
 from sidecall.features.jobs.idempotency_keys import make_call_key, make_replay_key
@@ -14,12 +15,10 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.authoring.inputs import new_call_id
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
 from sidecall.kernel.http.context import RequestContext

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from sidecall.features.approvals.recovery import OrphanRecovery
 from sidecall.features.audit.auditor import Auditor
 from sidecall.features.credentials.resume import SignInWaits
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import CallEnded, CallNotKept, TooManyJobs, UnknownCall
 from sidecall.features.jobs.event_log import EventLogs
 from sidecall.features.jobs.idempotency_keys import CallKey, make_call_key
@@ -28,7 +29,6 @@ from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
@@ -149,12 +149,12 @@ class Jobs:
 
     def _begins_here(self, request: CallRequest) -> bool:
         """Return whether a call without a waiting client may start at once."""
-        share, waits_for_others = self._reconciler.share, self._reconciler.queued > 0
-        if not share.others:
-            return not waits_for_others
+        share, is_first = self._reconciler.share, self._reconciler.queued <= 0
+        if not share.is_on or not share.others:
+            return is_first
         if FIELD in request.context or HEADER in request.sender.headers:
             return True  # The files of its conversation may be only here.
-        return not waits_for_others and share.begins_at_once
+        return is_first and share.begins_at_once
 
     def _accept(self, record: CallRecord, how: Submission, *, begins: bool) -> asyncio.Future[AcceptedCall | None]:
         """Store a call, and start or queue it; None if there is one with its key."""
@@ -285,9 +285,9 @@ class Jobs:
     async def end_awaiting(self, approval: Approval) -> None:
         """End the call that waited for this approval; if the store is unavailable, later."""
         try:
-            held = await self._calls.find_held(approval.id)
+            held = await self._calls.find_suspended(approval.id)
             if held is not None and approval.status == "pending":
-                await self._held.hold_again(held)
+                await self._held.suspend_again(held)
             elif held is not None:
                 await self._held.settle(held, approval.message)
         except StoreUnavailable:

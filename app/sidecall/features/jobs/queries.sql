@@ -61,7 +61,7 @@ FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text
 ON CONFLICT DO NOTHING
 RETURNING id
 
--- name: find_held_call
+-- name: find_suspended_call
 SELECT id, tenant, caller, name, call_id, status, kind, is_durable, attempt, created_at, started_at, ended_at, args, approval_id, replay_of, conversation_id, trace_id, request_id, decision, cost, waited, attempts, message
 FROM calls WHERE ended_at IS NULL AND status = 'awaiting_approval' AND approval_id = $1
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 from msgspec import Struct
 from pydantic_core import from_json, to_json
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.kernel.core.cost import BILLION, to_number
 from sidecall.kernel.core.messages import (
@@ -18,7 +19,6 @@ from sidecall.kernel.core.messages import (
     write_message,
     write_stored,
 )
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry, CallStatus, measure_ms, to_datetime
 
 

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import Acceptance, ClaimedCall, LostCall
 from sidecall.features.jobs.runner import Runner
 from sidecall.features.jobs.state_machine import SuspendedCalls, end_cancelled, end_unknown, may_repeat
@@ -15,7 +16,6 @@ from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.jobs.waiters import CompletionWaiters
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.pipeline.batch import Find
 

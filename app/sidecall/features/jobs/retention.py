@@ -60,6 +60,7 @@ class KeptCalls:
         self._clock = clock
         self._calls = self._bytes = 0
         self._count_at = 0.0
+        self._grace = min(GRACE, self._bounds.ttl)
         # No call is promised for longer after its end.
         self._promise = max(GRACE, self._bounds.key_ttl, self._bounds.approval_ttl)
 
@@ -75,8 +76,7 @@ class KeptCalls:
 
     def keep_until(self, ended: float, *, was_held: bool) -> float:
         """Return until when an ended call is kept, even without a key; `was_held` if a person decided."""
-        grace = min(GRACE, self._bounds.ttl)
-        return ended + (max(grace, self._bounds.approval_ttl) if was_held else grace)
+        return ended + (max(self._grace, self._bounds.approval_ttl) if was_held else self._grace)
 
     async def forget(self, room_for: int = 0) -> bool:
         """Delete some ended calls, in a short step; return whether there may be more.

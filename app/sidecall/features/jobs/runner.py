@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.records import Acceptance, CallCompletion, ClaimedCall
 from sidecall.features.jobs.running_call import Accepted, CallTask, RunningCall, answer_sender
@@ -25,7 +26,6 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import BudgetSpent, CallRefused, Overloaded, StoreUnavailable, TooManyApprovals
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.pipeline.batch import Find, answer_for, end_by_problem, is_end
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
@@ -144,23 +144,21 @@ class Runner:
 
         One that may not run twice is written as soon as that is possible.
         """
+        write: Callable[[], Awaitable[AcceptedCall | None]] = (
+            partial(self._calls.accept, running.record, acceptance)
+            if end is None
+            else partial(self._calls.record, running.record, acceptance, end)
+        )
         try:
-            return await self._write_new(running, acceptance, end)
+            return await write()
         except StoreUnavailable as error:
             if may_repeat(self._find(running.record.tool_call.name)):
                 return error
         try:
             # What was written the first time, although it was not said, is found by its id.
-            write = partial(self._write_new, running, acceptance, end)
             return await self.writer.insist(running.id, write) or AcceptedCall(running.record, acceptance)
         except StoreUnavailable as error:
             return error
-
-    def _write_new(
-        self, running: RunningCall, acceptance: Acceptance, end: CallCompletion | None
-    ) -> Awaitable[AcceptedCall | None]:
-        calls, record = self._calls, running.record
-        return calls.accept(record, acceptance) if end is None else calls.record(record, acceptance, end)
 
     async def _carry_out_new(
         self,

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, end_entry
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.origin import CALL
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 
 

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.records import CallCompletion, ClaimedCall, LostCall
 from sidecall.features.jobs.retention import GRACE
 from sidecall.features.jobs.sql_store import ATTEMPT, to_entry
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.storage.database import Database, Row
 

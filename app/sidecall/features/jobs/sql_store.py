@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import KeyReused, UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
@@ -15,7 +16,6 @@ from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.fair_queue import Shares
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.json_data.text import quote_text
 from sidecall.kernel.ports.call_entry import (
     CallEntry,
@@ -90,13 +90,14 @@ class SqlCalls:
         said = None if end.decision is None else end.decision.write()
         size = len(record) + _measure(acceptance.args) + len(message) + _measure(said) + _BESIDE
         texts = (acceptance.args, record.decode(), message.decode())
+        conversation_id, trace_id, request_id = call.origin
         row: Row | None = None
         self._kept.take(1, size)
         try:
             row = await self._database.write(
                 *("record_call", *whose, end.status, end.kind, created, created, now),
                 *(*texts, *known, acceptance.replay_of, size, said, end.cost, end.waited, end.attempts),
-                *_end_origin(call, end),
+                *(conversation_id, end.trace_id or trace_id, request_id),
                 size=size,
             )
         finally:
@@ -197,9 +198,9 @@ class SqlCalls:
         """List the calls that wait for a person, longest waiting first."""
         return [to_entry(row) for row in await self._database.read("list_held_calls", limit)]
 
-    async def find_held(self, approval_id: str) -> CallEntry | None:
+    async def find_suspended(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
-        rows = await self._database.read("find_held_call", approval_id)
+        rows = await self._database.read("find_suspended_call", approval_id)
         return to_entry(rows[0]) if rows else None
 
 
@@ -209,11 +210,6 @@ def _name_call(call: CallRecord) -> tuple[Row, float]:
     caller, sent = said["caller"], said["tool_call"].__dict__
     named = (said["id"], caller.tenant, caller.subject, sent["name"], quote_text(sent["id"]))
     return named, said["created_at"].timestamp()
-
-
-def _end_origin(call: CallRecord, end: CallCompletion) -> Row:
-    conversation_id, trace_id, request_id = call.origin
-    return conversation_id, end.trace_id or trace_id, request_id
 
 
 def to_entry(row: Row) -> CallEntry:

@@ -13,6 +13,7 @@ from typing import TypeVar, get_args
 from sidecall.features.approvals.record import REFUSED, Withdrawal, describe_beginning, describe_decision
 from sidecall.features.approvals.steps import takes_user_tokens, wants_approval
 from sidecall.features.approvals.stores import Approvals
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.errors import EXPIRED_MIDWAY, CallCancelled, CallExpired, OutcomeUnknown, UnknownCall
 from sidecall.features.jobs.records import CallCompletion, CallDecision, LostCall
 from sidecall.features.jobs.running_call import RunningCall, answer_sender
@@ -23,7 +24,6 @@ from sidecall.features.ledger.ledger import Ledger
 from sidecall.kernel.core.errors import ApprovalConflict, RequestError, ToolFailure, UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
 from sidecall.kernel.pipeline.format import refuse
@@ -189,7 +189,7 @@ class SuspendedCalls:
     def _describe(self, call: ToolCall, decided: Decided | None) -> CallDecision | None:
         return None if decided is None else self.describe(call, decided)
 
-    async def hold_again(self, entry: CallEntry) -> None:
+    async def suspend_again(self, entry: CallEntry) -> None:
         """Mark a call as waiting again, with the decision that started it; a cancelled one ends."""
         assert entry.approval_id is not None
         record, asked = await self._calls.get_record(entry.id), await self._approvals.get(entry.approval_id)

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from pydantic_core import from_json
 
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import (
     Acceptance,
@@ -17,7 +18,6 @@ from sidecall.features.jobs.records import (
 )
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import make_unchecked
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.ports.call_entry import (
     CallEntry,
     CallFilter,
@@ -185,7 +185,7 @@ class Calls(Protocol):
     async def list_held(self, limit: int = 1000) -> Sequence[CallEntry]:
         """List the calls that wait for a person, longest waiting first."""
 
-    async def find_held(self, approval_id: str) -> CallEntry | None:
+    async def find_suspended(self, approval_id: str) -> CallEntry | None:
         """Find the call that waits for this approval; None if none does."""
 
 

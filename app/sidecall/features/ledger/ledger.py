@@ -11,11 +11,11 @@ from sidecall.features.credentials.stores import MemorySecrets
 from sidecall.features.jobs.progress import ProgressLog
 from sidecall.features.jobs.retention import CallBounds
 from sidecall.features.jobs.stores import CallQueue, Calls
+from sidecall.features.store.items import Items
 from sidecall.features.webhooks.queue import CallbackQueue, SqlCallbacks
 from sidecall.kernel.core.quota import SharedCount
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.ports.secrets import SealedSecrets
-from sidecall.kernel.ports.store_items import Items
 from sidecall.storage.database import Database
 from sidecall.storage.heartbeat import Heartbeat
 from sidecall.storage.notifications import NoNotifications, Notifications

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import to_json
 
-from sidecall.features.mcp_client.no_upstream import NoUpstream
 from sidecall.features.mcp_client.pins import InvalidPins, Pins, ToolsNotWaiting
 from sidecall.features.mcp_client.upstream import Upstream
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.collect import read_mcp_servers
 from sidecall.features.status.models import McpServerStatus
+from sidecall.features.status.operation import NoUpstream
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
 from sidecall.kernel.core.overload import PartUnavailable
 from sidecall.kernel.core.scopes import OPERATE

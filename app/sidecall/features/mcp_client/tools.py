@@ -8,6 +8,14 @@ from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from sidecall.compat.foreign.tool import CONTEXT, set_signature
+from sidecall.compiler.author_mistakes import locate_fault
+from sidecall.compiler.compile import DescriptionTexts, compile_tool
+from sidecall.compiler.foreign_patterns import bound_patterns
+from sidecall.compiler.json_args_schema import JsonArgsSchema, strip_titles
+from sidecall.compiler.normalize import normalize_schema
+from sidecall.compiler.output_schema import Structure
+from sidecall.compiler.pattern_places import leave_patterns
+from sidecall.compiler.schema_documents import SchemaUnfit
 from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.kernel.core.context import ToolContext
@@ -17,15 +25,7 @@ from sidecall.kernel.core.messages import ContentBlock, ToolMessage, ValuedBlock
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Parameter
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.schema.author_mistakes import locate_fault
-from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
-from sidecall.kernel.schema.foreign_patterns import bound_patterns
 from sidecall.kernel.schema.forms.mirrored import drop_headers
-from sidecall.kernel.schema.forms.structured import Structure
-from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, strip_titles
-from sidecall.kernel.schema.normal.documents import SchemaUnfit
-from sidecall.kernel.schema.normal.normalize import normalize_schema
-from sidecall.kernel.schema.pattern_places import leave_patterns
 from sidecall.kernel.schema.references import inline_references
 
 logger = logging.getLogger("sidecall")

@@ -8,12 +8,12 @@ from typing import Any
 
 from sidecall.features.approvals.decide import DecisionTerms, decide
 from sidecall.features.approvals.record import ApprovalRecord, Decision, compute_fingerprint
+from sidecall.features.jobs.call_record import CallRecord
 from sidecall.features.mcp_server.parts import Exchange, McpParts
 from sidecall.features.mcp_server.revisions import INVALID_PARAMS, META, RpcError, RpcMessage, write_meta
 from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolChanged, UnknownApproval
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.record import CallRecord
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import AlreadyAnswered, Approval, ApprovalRequired
 

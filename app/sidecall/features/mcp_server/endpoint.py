@@ -37,7 +37,8 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
-from sidecall.kernel.http.context import BareHeaders, DisconnectListener, DisconnectSweep, RequestContext, make_context
+from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, Rest, send_reply, serve
 from sidecall.kernel.http.plain_requests import JsonDoor
 from sidecall.kernel.http.preferences import EVENTS, names_events, weigh

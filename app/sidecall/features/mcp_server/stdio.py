@@ -33,7 +33,7 @@ from sidecall.features.mcp_server.streamable import answer_message, head_of_stre
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON
 from sidecall.kernel.http.body import parse_body
-from sidecall.kernel.http.context import DisconnectListener
+from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import STILL_WORKING, write_event
 
 logger = logging.getLogger("sidecall")

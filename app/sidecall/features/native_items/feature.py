@@ -4,11 +4,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from sidecall.compiler.compile import DescriptionTexts, compile_tool
 from sidecall.feature import Built, Feature, Host
 from sidecall.kernel.core.native_items import APPROVAL
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
 
 
 @cache

@@ -13,7 +13,8 @@ from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import make_call
 from sidecall.kernel.http.body import parse_body
-from sidecall.kernel.http.context import DisconnectSweep, RequestContext
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import DisconnectSweep
 from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.json_data.text import name_json_type, read_object

@@ -8,10 +8,10 @@ from urllib.parse import quote, unquote
 
 from pydantic_core import to_json
 
+from sidecall.compiler.schema_documents import SchemaDocument, SchemaUnfit
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
-from sidecall.kernel.schema.normal.dialects import ANY_SCHEMA, NOTHING, change_inner, is_draft, is_nothing, modernize
-from sidecall.kernel.schema.normal.documents import SchemaDocument, SchemaUnfit
+from sidecall.kernel.schema.drafts import ANY_SCHEMA, NOTHING, change_inner, is_draft, is_nothing, modernize
 from sidecall.kernel.schema.references import Targets
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")

@@ -21,7 +21,7 @@ from sidecall.features.openapi_import.operations import ApiOperation
 from sidecall.kernel.core.errors import InvalidToolOption, MissingContext
 from sidecall.kernel.core.injection import FromFunction, InjectedToolArg, Supply
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.schema.normal.dialects import is_nothing
+from sidecall.kernel.schema.drafts import is_nothing
 
 _ANY = "*"  # Where no scheme is named.
 

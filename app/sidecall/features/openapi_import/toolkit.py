@@ -12,7 +12,12 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 from pydantic import Field, PrivateAttr
 
+from sidecall.authoring.base_tool import BaseTool
+from sidecall.authoring.options import refuse_uncacheable
+from sidecall.authoring.toolkit import BaseToolkit
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.compiler.foreign_patterns import bound_patterns
+from sidecall.compiler.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.features.openapi_import.definitions import Definitions, Unusable
 from sidecall.features.openapi_import.operations import ApiOperation, OperationFilter, ToolNames, list_operations
 from sidecall.features.openapi_import.planning import (
@@ -27,15 +32,10 @@ from sidecall.features.openapi_import.planning import (
 )
 from sidecall.features.openapi_import.reading import InvalidDocument, read_document
 from sidecall.features.openapi_import.requests import Destination, send_request
-from sidecall.kernel.authoring.options import refuse_uncacheable
-from sidecall.kernel.authoring.tool import BaseTool
-from sidecall.kernel.authoring.toolkit import BaseToolkit
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.options import ToolAnnotations
 from sidecall.kernel.core.tool import EMPTY, NAME, CompiledTool, Parameter, Schema
 from sidecall.kernel.json_data.text import pause_collector
-from sidecall.kernel.schema.foreign_patterns import bound_patterns
-from sidecall.kernel.schema.json_args_schema import JsonArgsSchema, compile_json_args_schema
 from sidecall.kernel.schema.references import map_children
 from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.bodies import AnswerBounds

@@ -1,8 +1,9 @@
-"""Check that the fork server obeys its orders, and kill it when it hangs."""
+"""The orders of a server to its fork server, and of that to its templates; kill one that hangs."""
 
 import logging
 import select
 import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Callable
@@ -10,6 +11,15 @@ from contextlib import suppress
 from typing import Protocol
 
 logger = logging.getLogger("sidecall")
+
+# What to do, the number of the process to do it to, and the generation of code that a new one loads: where it is 0, the
+# process imports the tools by itself.
+ORDER = struct.Struct("!cQQ")
+FORK, KILL = b"f", b"k"
+# To a template: fork no more, and end with the last process.
+RETIRE = b"r"
+# What the fork server answers as soon as it has taken an order, and a template also once it is ready.
+SIGN = b"."
 
 # Seconds between two looks. Looks are counted rather than seconds, so that the time for which this process was stopped
 # itself does not count.

@@ -8,6 +8,7 @@ from typing import Any
 
 from sidecall.features.processes.finder import Home
 from sidecall.features.processes.output import ResultBounds
+from sidecall.features.store.item_store import ItemStore
 from sidecall.kernel.core.context import Caller, CallOrigin, EventListener, HeaderMap
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.invocation import CallRequest, CallSecrets, Invocation, find_given, open_cost
@@ -18,7 +19,6 @@ from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.contents import ReachableContents
-from sidecall.kernel.ports.tenant_store import ItemStore
 from sidecall.kernel.ports.workspaces import ConversationFolder
 
 # Bytes of JSON up to which a value is restored even if none is asked for.

@@ -7,13 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from sidecall.features.processes.child import LARGE, pack
+from sidecall.features.store.items import ItemTooLarge, StoreFull
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import RESULTS, STORES
 from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.own_contents import ContentNotKept, NoSuchContent, OwnContents
-from sidecall.kernel.ports.store_items import Item, ItemTooLarge, StoreFull
+from sidecall.kernel.ports.store import Item
 
 # Bytes of a question or of its reply.
 MOST_BYTES = 16 * 1024 * 1024

@@ -6,12 +6,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from sidecall.compiler.signature import unwrap
 from sidecall.features.processes.finder import Finder, Home
 from sidecall.features.processes.fork_server_process import can_fork
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.schema.signature import unwrap
 
 
 def home_of(tool: CompiledTool) -> Home:

@@ -4,9 +4,9 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from sidecall.compiler.author_mistakes import find_changing_defaults
 from sidecall.features.provider_formats.anthropic import KEY, choose_keys, find_own_obstacles
-from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.schema.author_mistakes import Finding, Level, find_changing_defaults
+from sidecall.kernel.core.tool import CompiledTool, Finding, Level, Schema
 from sidecall.kernel.schema.forms.one_object import join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.references import walk

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.features.remote_agents.agent import RemoteAgent
 from sidecall.features.remote_agents.chat import AgentAnswer, AgentTurn
-from sidecall.kernel.authoring.structured import StructuredTool
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.injection import Secret

@@ -7,10 +7,10 @@ from typing import Any
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
+from sidecall.kernel.schema.drafts import list_forbidden
 from sidecall.kernel.schema.errors.entries import Path, list_options, make_ambiguous, make_misnamed, make_unknown
 from sidecall.kernel.schema.errors.fitting import fits_outside, has_type, is_untyped, takes_inside
 from sidecall.kernel.schema.errors.unknown_keys import UnknownKey
-from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.whole_numbers import drop_member, replace_member
 from sidecall.kernel.suggest.fuzzy_match import count_shared_words, find_closest_names, find_likely_name, find_same
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from sidecall.features.processes.executor import ProcessExecutor
-from sidecall.features.sandbox.command_tools import CommandTools
+from sidecall.features.sandbox.command_line_tools import CommandTools
 from sidecall.features.sandbox.fork_server_launcher import ForkServerLauncher
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sidecall.compiler.compile import DescriptionTexts, compile_tool
 from sidecall.features.provider_formats.searches import write_found
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern, ToolIndex
 from sidecall.kernel.concurrency.fair_queue import key_of
@@ -17,7 +18,6 @@ from sidecall.kernel.core.options import ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.hooks import visible
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.compile import DescriptionTexts, compile_tool
 
 _MOST = 20
 

@@ -8,7 +8,6 @@ from sidecall.features.approvals.stores import WaitingApprovals
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.jobs.recovery import JobLoad
 from sidecall.features.ledger.ledger import StoreKind
-from sidecall.features.mcp_client.no_upstream import NoUpstream
 from sidecall.features.status.models import (
     ExecutorStatus,
     HistoryStatus,
@@ -20,7 +19,7 @@ from sidecall.features.status.models import (
     ToolStatus,
     WorkspacesStatus,
 )
-from sidecall.features.status.operation import Operation
+from sidecall.features.status.operation import NoUpstream, Operation
 from sidecall.features.telemetry.log_writer import count_dropped
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import estimate_ms

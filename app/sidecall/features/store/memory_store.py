@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from sidecall.kernel.ports.store_items import Item, ItemTooLarge, Namespace, NamespaceSearch, Search, StoreFull
+from sidecall.features.store.items import ItemTooLarge, NamespaceSearch, Search, StoreFull
+from sidecall.kernel.ports.store import Item, Namespace
 
 Passes = Callable[[Any], bool]
 

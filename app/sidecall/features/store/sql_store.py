@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
+from sidecall.features.store.items import NamespaceSearch, Search
 from sidecall.features.store.memory_store import (
     MINUTE,
     MOST_ITEM_BYTES,
@@ -15,7 +16,7 @@ from sidecall.features.store.memory_store import (
     read_item,
     write_value,
 )
-from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
+from sidecall.kernel.ports.store import Item, Namespace
 from sidecall.storage.database import Database, Row
 
 # Rows that are read at once while a filter skips some; other calls get a turn in between.

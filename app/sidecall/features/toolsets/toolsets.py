@@ -6,13 +6,17 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-from starlette.types import Scope
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.errors import SidecallError, UnknownToolset
-from sidecall.kernel.http.authentication import Authenticator
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+    from sidecall.kernel.http.authentication import Authenticator
 
 # Callers whose toolset is cached.
 _REMEMBERED = 1024
@@ -148,7 +152,7 @@ def read_toolsets(path: Path) -> Toolsets:
 class AnonymousAuthenticator:
     """Treat all requests as one caller, who may do everything."""
 
-    def authenticate(self, _scope: Scope) -> Caller:
+    def authenticate(self, _scope: "Scope") -> Caller:
         """Return it."""
         return ANONYMOUS
 
@@ -156,11 +160,11 @@ class AnonymousAuthenticator:
 class ToolsetAuthenticator:
     """Add each caller's toolset to the result of another authenticator."""
 
-    def __init__(self, authenticator: Authenticator, toolsets: Toolsets) -> None:
+    def __init__(self, authenticator: "Authenticator", toolsets: Toolsets) -> None:
         self._authenticator = authenticator
         self._toolsets = toolsets
 
-    def authenticate(self, scope: Scope) -> Caller | Awaitable[Caller]:
+    def authenticate(self, scope: "Scope") -> Caller | Awaitable[Caller]:
         """Return the caller of a request, directly or as an awaitable.
 
         Raises:

@@ -11,18 +11,11 @@ from functools import partial
 
 from uuid_utils import uuid7
 
+from sidecall.features.vector_stores.chunking import Cut, cut_text
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.filters import Attribute, list_attributes
-from sidecall.features.vector_stores.index import cut_text, strip_ending, write_piece_words
-from sidecall.features.vector_stores.records import (
-    Cut,
-    KeptFile,
-    Member,
-    MemberStatus,
-    Page,
-    PageRequest,
-    VectorStoreBounds,
-)
+from sidecall.features.vector_stores.index import strip_ending, write_piece_words
+from sidecall.features.vector_stores.records import KeptFile, Member, MemberStatus, Page, PageRequest, VectorStoreBounds
 from sidecall.features.vector_stores.texts import UnreadableFile, is_pdf, read_text
 from sidecall.kernel.concurrency.pools import PASSAGES, PDFS
 from sidecall.kernel.core.overload import StoreUnavailable
@@ -243,7 +236,7 @@ class FileIndexer:
 
     async def _require_both(self, tenant: str, new: Member) -> Sequence[int]:
         """Refuse a file whose store or upload was deleted; return the number and bytes of the files in stores."""
-        ((stores, files, *counts),) = await self.database.read("judge_member", tenant, new.store, new.file)
+        ((stores, files, *counts),) = await self.database.read("count_member_room", tenant, new.store, new.file)
         if not stores:
             raise UnknownVectorStore
         if not files:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from operator import mul
 from typing import Any, TypeVar
 
+from sidecall.features.vector_stores.chunking import cut_text
 from sidecall.features.vector_stores.filters import (
     MOST_ATTRIBUTES,
     Attribute,
@@ -242,52 +243,3 @@ def find_nearest_vectors(wanted: bytes, vectors: Mapping[K, bytes], most: int) -
     to = array("f", wanted)
     scores = {key: sum(map(mul, to, array("f", it))) for key, it in vectors.items() if len(it) == len(wanted)}
     return sorted(scores, key=lambda key: -scores[key])[:most]
-
-
-# OpenAI's 800 tokens with 400 of overlap, at four characters each.
-PIECE, OVERLAP = 3200, 1600
-# Places for a cut, best first: before a heading, after an empty line, a line, a sentence, a word.
-_PAUSES = tuple(re.compile(it) for it in (r"\n(?=#{1,6} )", r"\n\s*\n", r"\n", r"(?<=[.!?])\s", r"\s"))
-
-
-def cut_text(text: str, piece: int = PIECE, overlap: int = OVERLAP) -> list[str]:
-    """Return the pieces of a text, each of up to `piece` characters and overlapping the one before.
-
-    Args:
-        text: The text.
-        piece: Maximum characters of a piece.
-        overlap: Approximate characters of overlap; at most half of a piece.
-
-    Raises:
-        ValueError: The overlap is more than half of a piece.
-    """
-    if not 0 <= overlap <= piece // 2:
-        raise ValueError("the overlap is half of a piece at most")
-    pieces, start = [], 0
-    while start < len(text):
-        end = len(text) if len(text) - start <= piece else _find_pause(text, start + piece // 2 + 1, start + piece)
-        found = text[start:end].strip()
-        if found:
-            pieces.append(found)
-        if end == len(text):
-            break
-        start = max(start + 1, _find_start(text, end - overlap, end) if overlap else end)
-    return pieces
-
-
-def _find_pause(text: str, low: int, high: int) -> int:
-    """Return the last good place to cut between two others, or else the latter."""
-    for pause in _PAUSES:
-        places = [found.end() for found in pause.finditer(text, low, high)]
-        if places:
-            return places[-1]
-    return high
-
-
-def _find_start(text: str, low: int, high: int) -> int:
-    """Return the first good place to begin between two others, or else the former."""
-    for pause in _PAUSES[1:]:
-        found = pause.search(text, low, low + (high - low) // 2)
-        if found is not None:
-            return found.end()
-    return low

@@ -50,7 +50,7 @@ SELECT $1, $2, $3, $4, CAST($5 AS DOUBLE PRECISION)
 WHERE (SELECT count(*) FROM vector_stores WHERE tenant = $2) < CAST($6 AS BIGINT)
 RETURNING id
 
--- name: judge_member
+-- name: count_member_room
 SELECT (SELECT count(*) FROM vector_stores WHERE tenant = $1 AND id = $2),
     (SELECT count(*) FROM files WHERE tenant = $1 AND id = $3),
     (SELECT count(*) FROM vector_store_files WHERE tenant = $1),

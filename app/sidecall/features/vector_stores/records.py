@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
+from sidecall.features.vector_stores.chunking import Cut
 from sidecall.features.vector_stores.filters import Attribute
-from sidecall.features.vector_stores.index import OVERLAP, PIECE
 
 T = TypeVar("T")
 MemberStatus = Literal["in_progress", "completed", "failed"]
@@ -46,14 +46,6 @@ class KeptStore:
     failed: int = 0
     in_progress: int = 0
     size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The size of pieces and their overlap, in characters."""
-
-    piece: int = PIECE
-    overlap: int = OVERLAP
 
 
 @dataclass(frozen=True, slots=True)

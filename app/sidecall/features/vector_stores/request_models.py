@@ -6,6 +6,7 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from sidecall.features.vector_stores.chunking import Cut
 from sidecall.features.vector_stores.filters import (
     LONGEST_KEY,
     LONGEST_VALUE,
@@ -16,7 +17,6 @@ from sidecall.features.vector_stores.filters import (
 )
 from sidecall.features.vector_stores.openai_shapes import NUMBER, StaticSizes
 from sidecall.features.vector_stores.passage_search import Weights
-from sidecall.features.vector_stores.records import Cut
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.http.body import Bounds, read_json
 from sidecall.kernel.rest.body_errors import format_errors, list_errors

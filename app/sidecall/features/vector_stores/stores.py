@@ -7,11 +7,12 @@ from typing import Any
 
 from uuid_utils import uuid7
 
+from sidecall.features.vector_stores.chunking import Cut
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.file_indexer import GIVEN_UP, FileIndexer, UploadedFiles, WantedMember
 from sidecall.features.vector_stores.filters import Attribute
 from sidecall.features.vector_stores.passage_search import EVEN, PassageSearch, Weights
-from sidecall.features.vector_stores.records import Cut, KeptStore, Member, Page, PageRequest, VectorStoreBounds
+from sidecall.features.vector_stores.records import KeptStore, Member, Page, PageRequest, VectorStoreBounds
 from sidecall.kernel.ports.file_errors import TooManyFiles, UnknownFile, UnknownVectorStore
 from sidecall.kernel.ports.passages import FilePassage
 from sidecall.storage.database import Database

@@ -17,8 +17,7 @@ from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.own_contents import ContentBody, OwnContents
 from sidecall.kernel.ports.passages import OwnPassages
 from sidecall.kernel.ports.sandbox import Sandbox
-from sidecall.kernel.ports.store_checks import DEFAULT_TENANT
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import DEFAULT_TENANT, Store
 
 
 @dataclass(slots=True)

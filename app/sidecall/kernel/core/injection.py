@@ -1,10 +1,10 @@
 """Markers for parameters that the caller or the server fills, never the model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
@@ -13,7 +13,7 @@ from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.tenant_store import Store
+from sidecall.kernel.ports.store import Store
 
 
 class InjectedToolArg:
@@ -253,6 +253,43 @@ class Injection:
         except BaseException as error:  # A validator of the author's crashed.
             context = supply.tool_context
             raise ToolExecutionError(context.tool_name, context.tool_call_id) from error
+
+
+InjectedFrom = Literal["state", "context", "secret", "token", "store"]
+
+
+class InjectedParameter(BaseModel, defer_build=True):
+    """A parameter that no model fills."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True, json_schema_serialization_defaults_required=True)
+
+    name: str
+    source: InjectedFrom = Field(
+        alias="from",
+        description="Where its value is from: `state` and `context` are sent beside the call, a `secret` is set by the "
+        "operator or the caller, a `token` is had when a person signs in, and the `store` is the server's.",
+    )
+    path: str = Field(description="Where the value is put, or its name: `state.user.id`, `API_KEY`, `github`.")
+    value_schema: dict[str, Any] = Field(
+        alias="schema", description="JSON Schema of the value; `{}` where it cannot be said."
+    )
+    required: bool = Field(description="Whether the tool cannot run without it.")
+    of: SecretOwner | None = Field(
+        default=None, description="Whose secret it is: the caller's own, the server's, or `either`; null for the rest."
+    )
+    is_set: bool | None = Field(
+        default=None,
+        description="Whether there is such a secret or token for you; null for the rest, and where it cannot be told.",
+    )
+
+    def mark(self, own: Collection[str] | None, secrets: Callable[[str], str | None]) -> Self:
+        """Return it with `is_set`, by the names of the caller's own secrets, None where they cannot be read."""
+        if self.source != "secret":
+            return self
+        is_set: bool | None = self.of != "caller" and secrets(self.path) is not None
+        if not is_set and self.of != "server":
+            is_set = None if own is None else self.path in own
+        return self.model_copy(update={"is_set": is_set})
 
 
 _NOWHERE: Mapping[SecretOwner, str] = {

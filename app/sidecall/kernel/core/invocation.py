@@ -24,12 +24,12 @@ from sidecall.kernel.core.secret_mask import SecretMask
 from sidecall.kernel.core.sender import UNKNOWN, Sender
 from sidecall.kernel.core.services import NO_SERVICES, CallServices, Release
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.core.typed_context import HeldContext
+from sidecall.kernel.core.typed_context import ObjectContext
 from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.ports.contents import CallerContents
 from sidecall.kernel.ports.passages import OwnPassages
 from sidecall.kernel.ports.secrets import SecretOwner
-from sidecall.kernel.ports.tenant_store import pick_tenant
+from sidecall.kernel.ports.store import pick_tenant
 
 
 class _Nothing(Mapping[str, Any]):
@@ -191,7 +191,7 @@ class Invocation(Struct):
                 args=args if isinstance(args, str) else dict(args),  # In spite of any change to them.
                 signals=Signals(False, self.request.listener, sender.presence, open_cost(self)),
             )
-            if isinstance(self.request.context, HeldContext):
+            if isinstance(self.request.context, ObjectContext):
                 self.made_context = self.request.context.put_into(made)
         return self.made_context
 

@@ -10,7 +10,7 @@ from sidecall.kernel.ports.contents import ReachableContents
 from sidecall.kernel.ports.passages import Passages
 from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.secrets import OwnSecrets
-from sidecall.kernel.ports.tenant_store import Store, SyncStore
+from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.ports.user_tokens import UserTokens
 from sidecall.kernel.ports.workspaces import ConversationFiles
 

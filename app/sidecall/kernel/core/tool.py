@@ -4,15 +4,15 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from sidecall.kernel.core.agents_outputs import read_outputs
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.errors import ToolAlreadyRegistered, ToolOutputError
-from sidecall.kernel.core.injection import Injection, Supply, find_commands, find_python
+from sidecall.kernel.core.injection import InjectedParameter, Injection, Supply, find_commands, find_python
 from sidecall.kernel.core.messages import ObjectList
 from sidecall.kernel.core.native_items import read_native
 from sidecall.kernel.core.options import NAMES, ExecutorName, NativeKind, ToolOptions
-from sidecall.kernel.core.outputs import read_outputs
 from sidecall.kernel.ports.sandbox import SandboxUse
 
 EMPTY = inspect.Parameter.empty
@@ -42,6 +42,8 @@ class Bound:
     """Marks a parameter that functools.partial has bound: no caller can set it."""
 
 
+# What the models that are made of signatures are called.
+INFERRED = "Arguments"
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Schema = dict[str, Any]
@@ -140,7 +142,7 @@ class CompiledTool:
     are the MCP headers that repeat an argument, with its path. `is_own` says that it is the server's own, which no
     toolset excludes. `results` is None without an output schema. `says_values` says that its contents carry another
     server's values, which are passed on unchanged. `is_available` says whether there is a place just now that runs it.
-    `derived` keeps what others have worked out of it.
+    `describe_injected` describes the parameters that no model fills. `derived` keeps what others have worked out of it.
     """
 
     name: str
@@ -166,6 +168,7 @@ class CompiledTool:
     results: ResultSchema | None = None
     says_values: bool = False
     is_available: bool = True
+    describe_injected: Callable[[], list[InjectedParameter]] = list
     derived: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -226,6 +229,18 @@ class CompiledTool:
         if blocks is not None:
             return blocks
         return ObjectList(content) if self.reads_dicts and isinstance(content, list | tuple) else content
+
+
+Level = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding about a tool: an `error` breaks it somewhere, a `note` only limits it."""
+
+    tool: str
+    level: Level
+    message: str
 
 
 class Compilable(Protocol):

@@ -20,43 +20,43 @@ from sidecall.kernel.json_data.pointer import format_path
 _OF_RUN = ("usage", "turn_input", "tool_input", "agent", "run_config", "tool_call", "tool_namespace")
 
 
-class HeldContext(dict[str, Any]):
+class ObjectContext(dict[str, Any]):
     """A mapping of an object's fields; the tool gets the object itself."""
 
-    def __init__(self, held: Any, about: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, wrapped: Any, about: Mapping[str, Any] | None = None) -> None:
         """Wrap the object.
 
         Args:
-            held: It.
+            wrapped: It.
             about: What else the tool's ToolContext has.
         """
-        super().__init__(_list_fields(held))
-        self._held = held
+        super().__init__(_list_fields(wrapped))
+        self._object = wrapped
         self._about = about or {}
 
     @classmethod
-    def of(cls, context: RunContextWrapper[Any]) -> "HeldContext":
+    def of(cls, context: RunContextWrapper[Any]) -> "ObjectContext":
         """Wrap the context of a ToolContext, such as one made in a test."""
         return cls(context.context, {name: getattr(context, name) for name in _OF_RUN})
 
     def put_into(self, made: ToolContext) -> ToolContext:
         """Return the ToolContext of a call with the wrapped object."""
-        return replace(made, context=self._held, **self._about)
+        return replace(made, context=self._object, **self._about)
 
 
 def read_context(given: Any, configured: Mapping[str, Any]) -> Mapping[str, Any]:
     """Combine the context that an in-process program passes with the `configurable` of its config."""
     if given is None or isinstance(given, Mapping):
-        return given if isinstance(given, HeldContext) else {**configured, **(given or {})}
-    return HeldContext(given)
+        return given if isinstance(given, ObjectContext) else {**configured, **(given or {})}
+    return ObjectContext(given)
 
 
-def _list_fields(held: Any) -> Mapping[str, Any]:
-    if isinstance(held, Mapping):
-        return held
-    if is_dataclass(held):
-        return {field.name: getattr(held, field.name) for field in fields(held)}
-    return dict(held) if isinstance(held, BaseModel) else getattr(held, "__dict__", {})
+def _list_fields(thing: Any) -> Mapping[str, Any]:
+    if isinstance(thing, Mapping):
+        return thing
+    if is_dataclass(thing):
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    return dict(thing) if isinstance(thing, BaseModel) else getattr(thing, "__dict__", {})
 
 
 # Makes of the context that was sent the one that the author has named.

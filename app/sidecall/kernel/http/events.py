@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.concurrency.backpressure import HeldPart, Pause, Reading
 from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.context import DisconnectListener
+from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.json_data.to_json import write_plainly
 
 MEDIA_TYPE = "text/event-stream"

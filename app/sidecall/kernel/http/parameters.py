@@ -22,8 +22,8 @@ from pydantic_core import PydanticCustomError
 from starlette.routing import compile_path, get_name
 
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline, allow_seconds
 from sidecall.kernel.core.errors import InvalidParameter, UnknownParameter, cut_name
+from sidecall.kernel.core.sender import Deadline, allow_seconds
 from sidecall.kernel.http.authentication import caller_of
 from sidecall.kernel.http.context import RequestContext, make_context
 from sidecall.kernel.http.preferences import read_pins

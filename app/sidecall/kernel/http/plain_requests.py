@@ -13,13 +13,8 @@ from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.origin import CONVERSATION, PARENT
 from sidecall.kernel.http.authentication import CALLER, HEADERS
 from sidecall.kernel.http.body import Bounds, is_plain, parse_body, read_body, read_plain, read_rest
-from sidecall.kernel.http.context import (
-    BareHeaders,
-    DisconnectListener,
-    DisconnectSweep,
-    RequestContext,
-    make_context,
-)
+from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
+from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
 from sidecall.kernel.http.fast_path import Reply, Rest, Shortcut, serve, take_body
 from sidecall.kernel.http.preferences import wants_events
 from sidecall.kernel.ports.workspaces import require_conversation

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.core.deadline import Deadline
 from sidecall.kernel.core.errors import write_seconds
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.overload import Overloaded, TooManyCalls
 from sidecall.kernel.core.quota import Quota, Rate
+from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.services import Release
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy

@@ -21,7 +21,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.to_json import render_failure, replace_surrogates, to_text
 from sidecall.kernel.pipeline.failure_log import log_failure as write_log_line
-from sidecall.kernel.pipeline.guard import guard_text
+from sidecall.kernel.pipeline.guardrails import guard_text
 from sidecall.kernel.pipeline.hooks import call_hook, is_cancelled
 
 # What no tool's code has raised past us.

@@ -44,7 +44,7 @@ from sidecall.kernel.json_data.to_json import (
 )
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
-from sidecall.kernel.pipeline.guard import guard_text
+from sidecall.kernel.pipeline.guardrails import guard_text
 from sidecall.kernel.ports.approvals.review import Review
 
 # More sentences would only bury the first ones.

@@ -12,11 +12,10 @@ from pydantic import ValidationError
 from sidecall.kernel.core.callbacks import Callback, Hook
 from sidecall.kernel.core.errors import GuardrailTripped, InvalidArguments, ToolCallFailed, ToolFailure
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.tool import CompiledTool
+from sidecall.kernel.core.tool import INFERRED, CompiledTool
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import find_original, make_shown
 from sidecall.kernel.pipeline.hooks import HookFailed, call_beside
-from sidecall.kernel.schema.infinite_numbers import INFERRED
 
 
 def has_callbacks(tool: CompiledTool) -> bool:

@@ -8,7 +8,7 @@ from sidecall.kernel.pipeline.arguments import decode, has_injections, inject, v
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.failure_policy import has_way_through, log_failure, reraise, wrap_unexpected
 from sidecall.kernel.pipeline.format import format_failure, format_output, note_ignored, notes_ignored
-from sidecall.kernel.pipeline.guard import guard_input, guard_output, has_input_guardrails, has_output_guardrails
+from sidecall.kernel.pipeline.guardrails import guard_input, guard_output, has_input_guardrails, has_output_guardrails
 from sidecall.kernel.pipeline.refuse_caller import names_callers, refuse_caller
 from sidecall.kernel.pipeline.result_schema import hold_result, promises_value
 from sidecall.kernel.pipeline.run_callbacks import has_callbacks, run_on_end, run_on_error, run_on_start

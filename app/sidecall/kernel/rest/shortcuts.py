@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from sidecall.kernel.http.authentication import CALLER, HEADERS
-from sidecall.kernel.http.context import DisconnectSweep, RequestContext
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import DisconnectSweep
 from sidecall.kernel.http.fast_path import SHOWN, Reply, Shortcut
 from sidecall.kernel.http.plain_requests import REMEMBERING, WithBody, with_body, without
 from sidecall.kernel.http.preferences import PLAIN, Preferences, make_preferences, read_preferences

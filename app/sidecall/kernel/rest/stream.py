@@ -14,7 +14,8 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.http import problems
 from sidecall.kernel.http.answer_headers import quota_headers
-from sidecall.kernel.http.context import DisconnectListener, RequestContext
+from sidecall.kernel.http.context import RequestContext
+from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
 from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.http.request_id import NOSNIFF, header_of

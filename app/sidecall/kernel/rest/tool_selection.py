@@ -9,10 +9,9 @@ from fastapi import Query
 from sidecall.kernel.core.context import Toolset
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.native_items import SearchBy
-from sidecall.kernel.core.tool import CompiledTool, Schema
+from sidecall.kernel.core.tool import CompiledTool, Finding, Schema
 from sidecall.kernel.http.parameters import WHOLE_NUMBER
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.schema.author_mistakes import Finding
 from sidecall.kernel.schema.forms.definitions import (
     NONE_DECLARED,
     DefinitionFormat,

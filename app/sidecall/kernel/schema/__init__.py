@@ -1,1 +1,1 @@
-"""From a signature to a schema and a validator, and from errors to texts for the model."""
+"""Schemas as models and providers read them, and from errors to texts for the model."""

@@ -170,6 +170,15 @@ def find_type(schema: Schema) -> Any:
     return next((kind for kind, keywords in _OF_TYPES.items() if schema.keys() & keywords), None)
 
 
+def find_text(schema: Schema) -> str | None:
+    """Return the name of the only argument if it is a string; None where a text cannot be the arguments."""
+    properties = schema.get("properties", {})
+    if len(properties) != 1:
+        return None
+    (name, said), *_ = properties.items()
+    return name if said.get("type") == "string" else None
+
+
 def _describe_type(schema: Schema) -> str:
     kind = find_type(schema) or ANYTHING
     kinds = [it for it in kind if it != "null"] if isinstance(kind, list) else []

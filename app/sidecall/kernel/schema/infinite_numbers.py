@@ -10,12 +10,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import InitErrorDetails
 
-from sidecall.kernel.core.tool import Schema
+from sidecall.kernel.core.tool import INFERRED, Schema
 from sidecall.kernel.schema.references import list_schemas
 from sidecall.kernel.schema.whole_numbers import OF_KEYS, Loc, list_schemas_at
 
-# What the models that are made of signatures are called.
-INFERRED = "Arguments"
 # What a text of ASCII begins with that a float may be read from.
 _BEGINS = frozenset("+-.0123456789iInN \t\n\r\f\v")
 # Fits all texts that an infinite float or NaN may be read from, and few others: names and sentences begin so, too.

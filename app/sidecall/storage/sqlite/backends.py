@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any, cast
@@ -39,6 +40,7 @@ _Work = Callable[[], Outcomes]
 # So many rows are written in a fraction of a millisecond.
 _FEW = 32
 _OF_ONE_ROW: frozenset[Kind] = frozenset(("key", "row"))
+_KIND = itemgetter(2)
 
 
 class ThreadWriter:
@@ -105,7 +107,7 @@ class ThreadWriter:
 
 def _is_short(group: Sequence[Order]) -> bool:
     """Return whether a group only writes some single rows; a query may read all of them."""
-    return len(group) <= _FEW and all(kind in _OF_ONE_ROW for _, _, kind in group)
+    return len(group) <= _FEW and _OF_ONE_ROW.issuperset(map(_KIND, group))
 
 
 class LinkedWriter:

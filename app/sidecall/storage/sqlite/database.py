@@ -69,17 +69,17 @@ class SqliteDatabase:
         self._changes = _find_changes(others) if statements is None else strip_keys(self._statements)
         self._file = SqliteFile(path, patience, purpose)
         # No other process sees what is in memory, nor does a disk hold it up; Windows hands on no sockets.
-        hand: WriterBackend = ThreadWriter(WriterConnection(self._file))
+        backend: WriterBackend = ThreadWriter(WriterConnection(self._file))
         hangs_after = math.inf if path is None else hangs_after
         self.notifications: Notifications = NoNotifications()
         if self._file.path is not None and purpose.writer is not None:
-            hand = shared = SharedWriter(self._file.path, purpose.writer)
+            backend = shared = SharedWriter(self._file.path, purpose.writer)
             self.notifications = WorkerNotifications(shared)
         elif self._file.path is not None and purpose.is_apart and sys.platform != "win32":
-            hand = ProcessWriter(self._file.path, patience, purpose)
+            backend = ProcessWriter(self._file.path, patience, purpose)
         self.is_shared = purpose.writer is not None
         self.on_change: Callable[[str], object] = lambda _: None
-        self._writer = Writer(hand, str(self._file), most_waiting, purpose, hangs_after, self._report_change)
+        self._writer = Writer(backend, str(self._file), most_waiting, purpose, hangs_after, self._report_change)
         self._readers: Readers | None = None
 
     @property
@@ -217,10 +217,10 @@ class WorkerNotifications:
     Notifications sent while the writing process is being replaced are lost; afterwards everything is checked once.
     """
 
-    def __init__(self, hand: SharedWriter) -> None:
+    def __init__(self, backend: SharedWriter) -> None:
         """Send for the worker with this backend."""
-        self._hand = hand
-        hand.attach(self._begin, self._hear)
+        self._backend = backend
+        backend.attach(self._begin, self._hear)
         self._listener: NotificationListener | None = None
         self._waiting = Bundle()
         self._timer: asyncio.TimerHandle | None = None
@@ -275,4 +275,4 @@ class WorkerNotifications:
 
     def _send(self) -> None:
         self._timer, self._sent_at = None, asyncio.get_running_loop().time()
-        self._hand.tell(self._waiting.take())
+        self._backend.tell(self._waiting.take())

@@ -19,7 +19,7 @@ from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole
 from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
-# A commit costs more than the rows of so many. Where all were waited for, this process and the hand would take turns,
+# A commit costs more than the rows of so many. Where all were waited for, this process and the writer would take turns,
 # and each would wait for the other.
 _ENOUGH = 16
 _SHARE = 4
@@ -34,8 +34,8 @@ _LONG_PAUSE = 5.0
 # The generation of a file that was not opened yet.
 NOT_OPEN = -1
 _SECONDS_TO_CLOSE = 2.0
-# Seconds without a word from the hand, while something waits for it, after which it counts as stuck; and bytes a second
-# with which a slow disk is reckoned, where much waits.
+# Seconds without a word from the backend, while something waits for it, after which it counts as stuck; and bytes a
+# second with which a slow disk is reckoned, where much waits.
 HANGS_AFTER = 5.0
 # Seconds without an answer after which calls stop waiting, while the writer gives signs of life: a disk may be slow.
 SLOW_AFTER = 30.0
@@ -80,29 +80,29 @@ class Writer:
     """Carry out statements in the order in which they come, many in one transaction.
 
     While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
-    hand which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
+    backend which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
     """
 
     def __init__(
         self,
-        hand: WriterBackend,
+        backend: WriterBackend,
         name: str,
         most_waiting: int,
         purpose: DatabaseRole = LEDGER,
         hangs_after: float = HANGS_AFTER,
         on_change: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """Write by this hand what is called so.
+        """Write to a file or database by a backend.
 
         Args:
-            hand: What writes.
+            backend: What writes.
             name: Of the file.
             most_waiting: Most bytes that wait.
             purpose: What the file is for.
             hangs_after: Seconds without a sign of life, or endless.
             on_change: Called once, with what has happened, where the file is not the one any more that was opened.
         """
-        self._hand = hand
+        self._backend = backend
         self._name = name
         self._log = OutageLog(purpose.name, "written", purpose.loss, name)
         self._most_waiting = most_waiting
@@ -135,12 +135,12 @@ class Writer:
         Raises:
             StoreUnfit: It cannot be used.
         """
-        self.source = 0, self._hand.open().identity
+        self.source = 0, self._backend.open().identity
 
     async def start(self) -> None:
         """Begin to write, with results on this event loop."""
         self._begin()
-        await self._hand.start(self._hear)
+        await self._backend.start(self._hear)
 
     def start_late(self, trouble: str) -> None:
         """Begin to write as soon as the file can be opened, which has failed for this reason."""
@@ -165,13 +165,13 @@ class Writer:
             await asyncio.wait([self._retrying])
         if not self._is_lost:
             self._send()
-            self._hand.finish()
+            self._backend.finish()
             await asyncio.wait([self._ended], timeout=_SECONDS_TO_CLOSE)
             if not self._ended.done():
-                self._hand.give_up()  # It would keep the file from the next server.
+                self._backend.give_up()  # It would keep the file from the next server.
         if self._watch is not None:
             self._watch.cancel()
-        await SERVER.run(self._hand.forget)
+        await SERVER.run(self._backend.forget)
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
         """Queue a statement for the next group commit; the awaited result raises what went wrong."""
@@ -210,14 +210,14 @@ class Writer:
         orders, self._orders = self._orders, []
         self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
         if orders:
-            self._hand.send(orders, is_large=self._is_large)
+            self._backend.send(orders, is_large=self._is_large)
             self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
                 self._looks = self._looks_unanswered = 0
                 self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
     def _look(self) -> None:
-        """Look whether the hand is stuck, as long as something waits for it."""
+        """Look whether the writer process is stuck, as long as something waits for it."""
         self._looks += 1
         self._looks_unanswered += 1
         self._watch = None
@@ -226,7 +226,7 @@ class Writer:
         reckoned = self._size / _SLOWLY
         if self._looks * _LOOK > self._hangs_after + reckoned:
             self._suffer(f"{self._name}: what writes it does not answer; it was stopped, or the disk is stuck.")
-            self._hand.give_up()
+            self._backend.give_up()
         elif self._looks_unanswered * _LOOK > SLOW_AFTER + reckoned:
             self._is_tried = True  # It says by itself when it is done.
             self._suffer(f"{self._name}: what writes it has waited for the disk for {SLOW_AFTER:g} s, and goes on.")
@@ -294,9 +294,9 @@ class Writer:
                 self._ask_again()
                 continue
             try:
-                usable = await SERVER.run(self._hand.open)
+                usable = await SERVER.run(self._backend.open)
                 self._is_lost = False
-                await self._hand.start(self._hear)
+                await self._backend.start(self._hear)
             except StoreChanged as error:
                 self._end(error.message)
             except StoreUnfit as error:
@@ -309,13 +309,13 @@ class Writer:
                     self._recover(usable)
 
     def _ask_again(self) -> None:
-        """Have the hand try the file, and end it where it gives no sign of life."""
+        """Have the writer process try the file, and end it where it gives no sign of life."""
         self._looks += 1
         if not self._is_tried:
             self._is_tried, self._looks = True, 0
-            self._hand.try_again(self._is_damaged)
+            self._backend.try_again(self._is_damaged)
         elif self._looks * _LOOK > self._hangs_after:
-            self._hand.give_up()
+            self._backend.give_up()
 
     def _settle(self, outcomes: Sequence[Any]) -> None:
         for outcome in outcomes:

@@ -2,8 +2,9 @@
 
 import pytest
 
-from sidecall.features.file_tools.patching.applying import plan_patches, read_operation
+from sidecall.features.file_tools.patching.applying import plan_patches
 from sidecall.features.file_tools.patching.hunks import PatchRefused
+from sidecall.features.file_tools.patching.parsing import read_operation
 
 CODE = "def f():\n    y = 2\n    return y\n"
 TWICE = "start\nb\nmiddle\nb\n"

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecall.features.file_tools.patching.applying import plan_patches, read_envelope, read_operation
+from sidecall.features.file_tools.patching.applying import plan_patches
 from sidecall.features.file_tools.patching.hunks import PatchRefused
+from sidecall.features.file_tools.patching.parsing import read_envelope, read_operation
 
 # So few that most blocks of lines stand in a text several times.
 LINES = st.lists(

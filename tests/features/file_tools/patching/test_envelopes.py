@@ -2,15 +2,9 @@
 
 import pytest
 
-from sidecall.features.file_tools.patching.applying import (
-    FilePatch,
-    PlannedFile,
-    describe_plan,
-    plan_patches,
-    read_envelope,
-    read_operation,
-)
+from sidecall.features.file_tools.patching.applying import PlannedFile, describe_plan, plan_patches
 from sidecall.features.file_tools.patching.hunks import PatchRefused
+from sidecall.features.file_tools.patching.parsing import FilePatch, read_envelope, read_operation
 
 FILES = {"a.py": "one\ntwo\n", "b.py": "b\n", "empty.py": "", "sub/c.py": "c\n"}
 

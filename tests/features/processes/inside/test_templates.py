@@ -143,6 +143,15 @@ async def test_what_opens_spans_is_imported_once_for_all_processes(
         assert len({*openers}) == 3
 
 
+@pytest.mark.parametrize("imports_once", [True, False])
+async def test_the_collector_rests_while_tools_are_imported(start: Start, tmp_path: Path, imports_once: bool) -> None:
+    """It would go through what stays, and find next to nothing."""
+    note = f"import gc\nwith open({str(tmp_path / 'rests')!r}, 'a') as file: file.write(f'{{gc.isenabled()}} ')\n"
+    async with start(note + "DRAW = gc.isenabled", processes=1, imports_once=imports_once) as running:
+        assert (tmp_path / "rests").read_text().split()[1:] == ["False"]
+        assert (await running.call("draw")).endswith(", true]")
+
+
 async def test_new_code_is_imported_anew_and_the_old_template_ends_with_its_last_process(
     start: Start, tmp_path: Path
 ) -> None:

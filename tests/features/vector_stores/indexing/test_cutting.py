@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecall.features.vector_stores.index import cut_text
+from sidecall.features.vector_stores.chunking import cut_text
 
 
 def test_a_short_text_is_one_piece() -> None:

@@ -14,7 +14,7 @@ from sidecall import (
     ToolOutputTextDict,
     tool,
 )
-from sidecall.kernel.core.outputs import promises_content
+from sidecall.kernel.core.agents_outputs import promises_content
 from tests.features.mcp_server.messages import ask
 from tests.kit.clients import MakeClient
 

@@ -1,8 +1,8 @@
 """An answer about a call is waited for until its deadline, and no longer."""
 
 from sidecall import tool
-from sidecall.kernel.core.deadline import allow_seconds
 from sidecall.kernel.core.invocation import Invocation, new_invocation
+from sidecall.kernel.core.sender import allow_seconds
 from sidecall.kernel.pipeline.execution.first_step import make_timeout, seconds_left
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline

@@ -11,13 +11,13 @@ from pydantic import PrivateAttr
 
 from sidecall.compat.foreign.frameworks.reader import Run, Source
 from sidecall.compat.foreign.tool import CONTEXT, ForeignTool, set_signature
+from sidecall.compiler.json_args_schema import make_json_args_schema, read_json_schema
+from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import SidecallError, ToolException
 from sidecall.kernel.core.overload import read_http_exception
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Schema
-from sidecall.kernel.schema.json_args_schema import make_json_args_schema, read_json_schema
 from sidecall.kernel.schema.references import inline_root
-from sidecall.kernel.schema.signature import find_source
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_NAME = 64

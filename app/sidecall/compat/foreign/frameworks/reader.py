@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sidecall.compat.foreign.frameworks.media import find_medium_reader, write_text
+from sidecall.compiler.signature import unwrap
 from sidecall.kernel.core.command import Command
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.messages import BlockList, ContentBlock, ToolMessage
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.schema.signature import unwrap
 
 # Runs a call: gets the arguments, and the context of the call.
 Run = Callable[[dict[str, Any], ToolContext], Any]

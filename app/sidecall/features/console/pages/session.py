@@ -20,9 +20,9 @@ async def show_accounts(visit: Visit) -> View:
     """List the reader's own connected accounts and secrets, without the secrets' values."""
     values = {
         "accounts": (await visit.get("/oauth/tokens")).data,
-        "signs_in": visit.request.app.state.parts.secrets.signing_in is not None,
+        "signs_in": visit.own_secrets.signing_in is not None,
         "secrets": (await visit.get("/secrets")).data,
-        "may_keep": visit.request.app.state.parts.secrets.takes_secrets,
+        "may_keep": visit.own_secrets.takes_secrets,
         "wanted": visit.query.get("secret", ""),
     }
     return View("accounts.html", "Accounts and secrets", values)

@@ -106,7 +106,7 @@ async def show_tool(visit: Visit) -> View:
         "tokens": len(text.replace(" ", "").replace("\n", "")) // _PER_TOKEN,
         "calls": None if isinstance(calls, ApiFailure) else calls.data,
         "needs_more": any(it["required"] and it.get("from") in ("state", "context") for it in tool["injected"]),
-        "may_keep": visit.request.app.state.parts.secrets.takes_secrets,
+        "may_keep": visit.own_secrets.takes_secrets,
         "may_call": visit.reader.may(CALL) and not tool["hosted"],
         "told": _tell_script(visit, tool),
     }

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
+from sidecall.compiler.pattern_size import measure_growth
 from sidecall.features.workspaces.entries import Entry
 from sidecall.features.workspaces.paths import WorkspaceError
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.kernel.core.errors import ToolException
-from sidecall.kernel.schema.pattern_size import measure_growth
 
 MOST_FOUND = 200
 

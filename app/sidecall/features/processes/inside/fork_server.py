@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, NoReturn
 
 from sidecall.features.processes.child import pack
-from sidecall.features.processes.orders import KILL, ORDER, RETIRE, SIGN
+from sidecall.features.processes.fork_server_watch import KILL, ORDER, RETIRE, SIGN
 from sidecall.kernel.concurrency.descendants import (
     add_descendants,
     children_of,

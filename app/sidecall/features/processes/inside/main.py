@@ -23,6 +23,7 @@ from sidecall.features.processes.inside.tool_process import (
     leave_no_core,
     set_levels,
 )
+from sidecall.kernel.json_data.text import pause_collector
 
 # Bytes of what is logged during an import; the socket to the server takes them even if it is not read.
 _MOST_LOGGED = 65_536
@@ -61,8 +62,9 @@ def load(tools_of: ToolsOf, code: int) -> Loaded:
     set_levels(told["levels"])
     if told["traces"]:
         load_function(told["traces"])  # Each process calls it.
-    for home in told["homes"]:
-        finder.explain_loss(home)  # Each process says it of itself.
+    with pause_collector():  # What is imported stays.
+        for home in told["homes"]:
+            finder.explain_loss(home)  # Each process says it of itself.
     logging.getLogger().removeHandler(records)
     return Loaded(partial(begin_loaded, finder), records.kept)
 

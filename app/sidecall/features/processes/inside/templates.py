@@ -16,6 +16,7 @@ from logging import WARNING
 from typing import NamedTuple
 
 from sidecall.features.processes.child import pack
+from sidecall.features.processes.fork_server_watch import FORK, KILL, ORDER, RETIRE, SIGN
 from sidecall.features.processes.inside.fork_server import (
     ForkServer,
     Serve,
@@ -24,7 +25,6 @@ from sidecall.features.processes.inside.fork_server import (
     wake_with_parent,
 )
 from sidecall.features.processes.inside.forkable import can_be_forked, find_obstacle, list_opened
-from sidecall.features.processes.orders import FORK, KILL, ORDER, RETIRE, SIGN
 from sidecall.kernel.concurrency.descendants import kill
 
 _MOST_REASON = 1000

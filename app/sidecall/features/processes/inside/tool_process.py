@@ -29,6 +29,8 @@ from sidecall.features.processes.server_requests import (
     encode_value,
     read_reply,
 )
+from sidecall.features.store.item_store import ItemStore
+from sidecall.features.store.items import NamespaceSearch, Search
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.concurrency.descendants import end_copy_of
 from sidecall.kernel.core.context import Caller, EventListener
@@ -37,10 +39,10 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.log_text import shorten
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import complete, drain
+from sidecall.kernel.json_data.text import pause_collector
 from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
-from sidecall.kernel.ports.store_items import Item, Namespace, NamespaceSearch, Search
-from sidecall.kernel.ports.tenant_store import ItemStore
+from sidecall.kernel.ports.store import Item, Namespace
 from sidecall.kernel.schema.arguments import fill_hidden, validate
 
 # What every log line has, and what a formatter adds.
@@ -191,10 +193,11 @@ class ToolProcess:
             # Spans that wait are lost when this process is killed.
             os.environ["OTEL_BSP_SCHEDULE_DELAY"] = os.environ.get("OTEL_BSP_SCHEDULE_DELAY") or _TRACE_DELAY_MS
             self._tracing = load_function(told["traces"])()
-        for home in told["homes"]:
-            reason = self._finder.explain_loss(home)
-            if reason is not None:
-                self.lost[home["name"]] = reason
+        with pause_collector():  # What is imported stays.
+            for home in told["homes"]:
+                reason = self._finder.explain_loss(home)
+                if reason is not None:
+                    self.lost[home["name"]] = reason
         self._baseline = writable_bytes()
 
     def call(self, request: Mapping[str, Any]) -> dict[str, Any]:

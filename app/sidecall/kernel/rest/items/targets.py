@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.kernel.authoring.native import find_text
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
 from sidecall.kernel.core.native_items import APPROVAL, CUT_OFF, DECISION, PART, SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.rest.parsed_call import ReceivedCall
+from sidecall.kernel.schema.describe import find_text
 
 _KINDS: Mapping[str, NativeKind] = {
     "shell_call": "shell",

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import UnknownTool, cut_name
+from sidecall.kernel.core.injection import InjectedParameter
 from sidecall.kernel.core.options import Cache, ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.http.parameters import CallerDep, LateRoute, keep_query, refuse_unknown_parameters, write_link
@@ -36,7 +37,6 @@ from sidecall.kernel.rest.tool_selection import (
 )
 from sidecall.kernel.schema.forms.definitions import hash_definition, render_definition
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
-from sidecall.kernel.schema.injected_parameters import InjectedParameter, describe_injected
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 
@@ -178,7 +178,7 @@ async def get_tool(
 
 async def _list_injected(parts: Parts, caller: Caller, tool: CompiledTool) -> list[InjectedParameter]:
     """Describe what a tool is given, and whether this caller has the secrets and tokens of it."""
-    injected = describe_injected(tool)
+    injected = tool.describe_injected()
     sources = {it.source for it in injected}
     own = await parts.list_secrets(caller) if "secret" in sources else None
     marked = [it.mark(own, parts.pipeline.services.resources.secrets) for it in injected]

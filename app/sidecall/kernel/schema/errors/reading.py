@@ -10,10 +10,10 @@ from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import parse_json
+from sidecall.kernel.schema.drafts import list_forbidden
 from sidecall.kernel.schema.errors.entries import Path, make_unknown
 from sidecall.kernel.schema.errors.unknown_keys import UnknownKey
 from sidecall.kernel.schema.errors.validation_errors import Site
-from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.whole_numbers import drop_member
 from sidecall.later import Provided
 

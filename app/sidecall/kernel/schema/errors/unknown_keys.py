@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.describe import list_needed
+from sidecall.kernel.schema.drafts import list_forbidden
 from sidecall.kernel.schema.errors.entries import Path, choose_member, find_tag, find_tagged, list_options
-from sidecall.kernel.schema.normal.dialects import list_forbidden
 from sidecall.kernel.schema.references import resolve
 
 # More of them are not looked for.

@@ -1,0 +1,1 @@
+"""Compile functions, models and JSON Schemas into tools, before any call: what the kernel then runs."""

@@ -1,1 +1,0 @@
-"""Normalize foreign JSON Schemas of any draft to plain draft 2020-12."""
