@@ -8,11 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
-from sidecall import ApprovalRequired, ToolContext, tool
+from sidecall import ApprovalRequired, Registry, ToolContext, tool
 from sidecall.features.mcp_server.plain_calls import read_plain_call
 from sidecall.features.mcp_server.revisions import RpcMessage
+from sidecall.main import create_app
+from sidecall.settings import Settings
 from tests.features.mcp_server.messages import BEFORE, META, MODERN, PREFIX, head
-from tests.kit.asgi import BOTH_WAYS
+from tests.kernel.rest.over_a_wire import Server
+from tests.kit.asgi import BOTH_WAYS, sized
 from tests.kit.clients import MakeClient
 
 # What a message may say that is none of ours, and with which it is read like any message.
@@ -144,6 +147,20 @@ async def test_an_id_is_repeated(make_client: MakeClient, call_id: Any) -> None:
     answer = (await client.post("/mcp", json=message, headers=head(message))).json()
 
     assert (answer["id"], answer["result"]["content"]) == (call_id, [{"type": "text", "text": "hi"}])
+
+
+@pytest.mark.parametrize("beside", [{}, _BESIDE])
+@pytest.mark.parametrize(("items", "status"), [(50, 200), (200, 413)])
+async def test_a_call_has_no_more_values_than_any_body(items: int, status: int, beside: dict[str, Any]) -> None:
+    """Also where its bytes have come at once."""
+    app = create_app(Settings(store="memory://", history="off", max_json_values=100), Registry([count]))
+    message = _write({"name": "count", "arguments": {"items": ["a"] * items}}, META | beside)
+    body = json.dumps(message).encode()
+    headers = [(name.lower(), value) for name, value in head(message).items()]
+
+    answer = await Server(app).ask(("POST", "/mcp", sized(body, *headers), body))
+
+    assert answer.status == status
 
 
 _HEADERS = {b"mcp-protocol-version": b"2026-07-28", b"mcp-method": b"tools/call", b"mcp-name": b"say"}

@@ -141,7 +141,17 @@ _BATCHES: dict[str, Any] = {
     "a text": "a",
     "too many": [_ECHO] * 200,
 }
-# What is asked of several calls, of one tool, and of the process.
+
+
+def _over_mcp(name: str, args: Mapping[str, Any], *headers: tuple[str, str], **meta: Any) -> Sent:
+    params = {"name": name, "arguments": args, **({"_meta": meta} if meta else {})}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    return "POST", "/mcp", sized(body, *headers), body
+
+
+_OF_MCP = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+_MODERN = (("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"))
+# What is asked of several calls, of one tool, over MCP, and of the process.
 DOORS: dict[str, Sent] = {
     **{
         f"a batch: {what}": ("POST", "/tool_calls/batch", sized(body), body)
@@ -199,6 +209,27 @@ DOORS: dict[str, Sent] = {
             ("x-sidecall-conversation", "c-1"),
             ("x-sidecall-conversation", "no conversation"),
             ("cache-control", "no-cache"),
+        )
+    },
+    **{
+        f"over MCP: {what}": _over_mcp(name, args, *headers, **meta)
+        for what, name, args, headers, meta in (
+            ("text", "echo", {"text": "hello"}, [], {}),
+            ("text, in a later revision", "echo", {"text": "hello"}, [*_MODERN, ("mcp-name", "echo")], _OF_MCP),
+            ("text, under another name", "echo", {"text": "hello"}, [*_MODERN, ("mcp-name", "report")], _OF_MCP),
+            ("text, in no known revision", "echo", {"text": "hello"}, [("mcp-protocol-version", "1")], {}),
+            ("text, in a conversation", "echo", {"text": "hello"}, [("x-sidecall-conversation", "c-1")], {}),
+            ("text, in no conversation", "echo", {"text": "hello"}, [("x-sidecall-conversation", "no one")], {}),
+            ("another alphabet", "echo", {"text": "\u00fc"}, [], {}),
+            ("blocks and an artifact", "report", {"rows": 3}, [], {}),
+            ("a failure for the program", "fail", {}, [], {}),
+            ("a failure for the model", "refuse", {}, [], {}),
+            ("a guardrail", "guarded", {}, [], {}),
+            ("something left out", "greet", {}, [], {}),
+            ("an answer that is cut", "much", {}, [], {}),
+            ("wrong arguments", "echo", {"text": 1}, [], {}),
+            ("ignored arguments", "echo", {"text": "a", "more": 1}, [], {}),
+            ("no such tool", "ecko", {}, [], {}),
         )
     },
     **{

@@ -106,6 +106,8 @@ class JsonDoor:
             refuse: Answers by the error why that cannot be read.
         """
         self._bounds = bounds
+        # Bytes of a body that surely is within bounds.
+        self._surely = bounds.most_unlooked_at
         self._at_once = at_once
         self._answer = answer
         self._refuse = refuse
@@ -116,7 +118,7 @@ class JsonDoor:
         body = take_body(receive) if is_simple else None
         if body is None:
             return Rest(partial(self._receive, is_simple))
-        came = self._at_once(body, scope, receive)
+        came = self._at_once(body, scope, receive) if len(body) <= self._surely else None
         return self._parse(body, scope, receive) if came is None else came
 
     def _parse(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
