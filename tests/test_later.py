@@ -30,7 +30,7 @@ LATER = tuple(
 ROOMS = tuple(
     f"sidecall.{name}"
     for name in (
-        "client native cli.call compat.foreign.agents compat.foreign.provider_tools"
+        "client native cli.call cli.workers compat.cli compat.foreign.agents compat.foreign.provider_tools"
         " compat.foreign.langchain features.access.cli features.access.routes features.access.tokens"
         " features.approvals.routes features.approvals.rule_routes features.audit.routes"
         " features.calls.cli features.calls.routes features.console.api_client features.console.charts"
@@ -53,7 +53,7 @@ ROOMS = tuple(
         " features.vector_stores.records features.vector_stores.routes features.vector_stores.stores"
         " features.webhooks.sender features.workspaces.file_requests features.workspaces.uploads"
         " features.workspaces.routes kernel.rest.dialects kernel.rest.routes kernel.rest.tool_selection"
-        " kernel.rest.wire outgoing.clients"
+        " kernel.rest.wire outgoing.clients server.supervisor"
         " storage.postgres.database"
     ).split()
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.server.certificates import InvalidCertificate, require_fitting
-from sidecall.server.supervisor import START_FAILED
+from sidecall.server.signals import START_FAILED
 from sidecall.settings import Settings
 
 logger = logging.getLogger("sidecall")

@@ -5,10 +5,8 @@ import os
 import signal
 import socket
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any
 
@@ -17,29 +15,27 @@ import uvicorn
 
 from sidecall.cli.default_store import choose_store
 from sidecall.cli.listening import BACKLOG, find_address, listen, refuse_open, removing, require_pair
-from sidecall.compat.cli import find_unmet
 from sidecall.composition.access import build_access
-from sidecall.composition.features import list_setting_names, list_tables, load_features
+from sidecall.composition.features import list_setting_names, load_features
 from sidecall.composition.lifespan import read_patience
-from sidecall.features.ledger.open_ledger import IN_MEMORY, NO_WRITERS, Writers, list_files
+from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
-from sidecall.kernel.core.overload import StoreUnfit
+from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.http.application import format_system_refusal
 from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Peers
 from sidecall.kernel.registry import Registry
+from sidecall.later import later
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connection_limits import Connection
 from sidecall.server.interpreter import settle_in, spare_the_collector
 from sidecall.server.request_reader import RequestRoom, room_for
-from sidecall.server.server import LAST_STEPS, Server
-from sidecall.server.signals import INTERRUPTED, leave_on
-from sidecall.server.supervisor import REFUSED, START_FAILED, START_REFUSED, Supervisor
+from sidecall.server.server import Server
+from sidecall.server.signals import INTERRUPTED, REFUSED, START_FAILED, START_REFUSED, leave_on
 from sidecall.settings import Settings, unknown_names
-from sidecall.storage.sqlite.shared_writer import SharedWriter
 from sidecall.terminal.options import (
     AllowEmpty,
     Toolkits,
@@ -50,46 +46,11 @@ from sidecall.terminal.options import (
     write_count,
 )
 
-
-@contextmanager
-def sharing_files(settings: Settings) -> Iterator[tuple[Settings, Writers]]:
-    """Run a process for each file of the settings, and yield settings and writers for the workers.
-
-    What a single process would keep in memory is in temporary files while the workers run, since all of them need it.
-
-    Raises:
-        StoreUnfit: There is no place for such files.
-    """
-    with ExitStack() as stack:
-        if settings.store == IN_MEMORY:
-            settings = settings.model_copy(
-                update={"store": f"sqlite:///{stack.enter_context(_make_folder())}/ledger.db"}
-            )
-        is_kept, has_files = settings.history != "off", "file_search" in settings.toolkits
-        writers, others = {}, list_tables(load_features(use_entry_points=settings.entry_points))
-        for path, purpose in list_files(settings.store or IN_MEMORY, history=is_kept, files=has_files):
-            writer = SharedWriter(path, replace(purpose, others=others))
-            writer.open()
-            stack.callback(writer.close)
-            writers[purpose.series] = writer.socket
-        yield settings, writers
-
-
-def _make_folder() -> tempfile.TemporaryDirectory[str]:
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="sidecall-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise StoreUnfit(
-            f"Several workers share what is remembered in a file, and none can be made in a folder for temporary files "
-            f"({error.strerror}): name a store in SIDECALL_STORE, set TMPDIR to a folder that can be written, or leave "
-            "out --workers."
-        ) from error
-    logger.info("the workers share what is remembered, in %s, until they end", folder.name)
-    return folder
-
-
 logger = logging.getLogger("sidecall")
 
+# Most servers have one process, and no tools of other libraries.
+_supervise: Callable[..., int] = later("sidecall.cli.workers:supervise")
+_find_unmet: "Callable[[Iterable[CompiledTool]], list[Finding]]" = later("sidecall.compat.cli:find_unmet")
 # Libraries whose tools are served as they are: only where one is loaded there are such tools.
 _OTHERS = frozenset(("langchain_core", "agents"))
 # So that the log's first line stays readable where there are a thousand tools.
@@ -121,24 +82,7 @@ def run_server(**given: Any) -> None:
     if settings.workers == 1:
         _serve_alone(settings, registry, tell)
     else:
-        sys.exit(_supervise(settings, tell))
-
-
-def _supervise(settings: Settings, on_started: Callable[[], None]) -> int:
-    """Run workers, and return the exit code."""
-    seconds = settings.drain_grace + settings.drain_timeout + LAST_STEPS
-    try:
-        with sharing_files(settings) as (shared, writers):
-            work, sock = partial(_serve_in_worker, shared, writers), listen(settings, BACKLOG)
-            with removing(settings.unix):
-                supervisor = Supervisor(
-                    settings.workers, work, sock, seconds, on_started, silent_after=settings.worker_silent_after
-                )
-                supervisor.scheme = "http" if settings.tls_cert is None else "https"
-                return supervisor.run()
-    except StoreUnfit as error:
-        logger.error("%s", error.message)
-        return REFUSED
+        sys.exit(_supervise(settings, _serve_in_worker, tell))
 
 
 def _warn_of_unmet(registry: Registry) -> None:
@@ -147,7 +91,7 @@ def _warn_of_unmet(registry: Registry) -> None:
         for text in tool.unmet:
             logger.warning("not done here: %s: %s", tool.source, text)
     if not _OTHERS.isdisjoint(sys.modules):
-        for finding in find_unmet(registry):
+        for finding in _find_unmet(registry):
             logger.warning("not done here: %s: %s", finding.tool, finding.message)
 
 

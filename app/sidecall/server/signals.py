@@ -16,6 +16,10 @@ RELOAD: int | None = getattr(signal, "SIGUSR1", None)
 INTERRUPTED = 130
 # That of a server which has to be started again, since its store was changed under it: EX_TEMPFAIL of sysexits.h.
 START_AGAIN = 75
+# That of one which could not start, as uvicorn's.
+START_FAILED = 3
+# What a server ends with that was given something wrong, and what its workers do, since a crash has the first, too.
+REFUSED, START_REFUSED = 1, 4
 
 
 def ending_signals() -> list[int]:

@@ -21,20 +21,21 @@ from types import FrameType
 
 from sidecall.features.telemetry.count_file import CountFile
 from sidecall.features.telemetry.log_writer import log_last
-from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
+from sidecall.server.signals import (
+    HANG_UP,
+    REFUSED,
+    START_AGAIN,
+    START_FAILED,
+    START_REFUSED,
+    ending_signals,
+    on_reload,
+)
 from sidecall.server.worker_messages import Hub, WorkerLink
 
 logger = logging.getLogger("sidecall")
 
 # What a worker does with the socket, saying when it serves, and with its link to the other workers.
 Work = Callable[[socket, Callable[[], None], WorkerLink], None]
-# The exit code of uvicorn for it, too.
-START_FAILED = 3
-# What a server ends with that was given something wrong, and what its workers do, since a crash has the first, too.
-REFUSED = 1
-
-START_REFUSED = 4
-
 _UNSTARTED = (START_FAILED, START_REFUSED)
 # Without a fault: by itself, or by the signal that was passed on to it before it could handle any.
 _IN_ORDER = {0, *(-number for number in (signal.SIGINT, signal.SIGTERM, HANG_UP or 0))}

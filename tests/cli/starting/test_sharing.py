@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecall.cli.serve import sharing_files
+from sidecall.cli.workers import sharing_files
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.settings import Settings
 

@@ -1,23 +1,25 @@
 """Toolsets: the tools that each caller is offered, from a file."""
 
-import tomllib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.errors import SidecallError, UnknownToolset
+from sidecall.later import later
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
     from sidecall.kernel.http.authentication import Authenticator
 
+# Few servers have a file to parse.
+_parse_toml: Callable[[str], dict[str, Any]] = later("tomllib:loads")
 # Callers whose toolset is cached.
 _REMEMBERED = 1024
 _WILDCARDS = frozenset("*?[")
@@ -137,7 +139,7 @@ def read_toolsets(path: Path) -> Toolsets:
         InvalidToolsets: It cannot be read, or is invalid.
     """
     try:
-        return Toolsets(_FILE.validate_python(tomllib.loads(path.read_text())))
+        return Toolsets(_FILE.validate_python(_parse_toml(path.read_text())))
     except OSError as error:
         raise InvalidToolsets(
             f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}"

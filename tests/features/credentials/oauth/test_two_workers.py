@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sidecall import Registry
-from sidecall.cli.serve import sharing_files
+from sidecall.cli.workers import sharing_files
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.features.credentials.oauth.mail import TOOLS
