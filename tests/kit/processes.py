@@ -34,9 +34,10 @@ def find_writers(server: int | None = None, series: str = "sqlite") -> list[int]
 def list_children(process: int) -> list[int]:
     """List the processes that a process has started, those that were forked for it elsewhere as well."""
     found: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(OSError):
-            found.extend(map(int, task.read_text().split()))
+    with suppress(OSError):  # It may end meanwhile.
+        for task in list(Path(f"/proc/{process}/task").iterdir()):
+            with suppress(OSError):
+                found.extend(map(int, (task / "children").read_text().split()))
     return found + [pid for pid, (parent, *_) in _list_forked() if parent == str(process)]
 
 
