@@ -17,6 +17,7 @@ _EMPTY: Mapping[str, Sequence[Row]] = {
     "count_queued_calls": [(0,)],
     "measure_calls": [(0, 0)],
     "list_forgettable_calls": [],
+    "find_aged_calls": [("[]", 0, 0)],
     "list_held_calls": [],
     "list_lost_calls": [],
     "list_own_calls": [],

@@ -16,6 +16,7 @@ ASKED: dict[str, tuple[Any, ...]] = {
     "count_queued_calls": (),
     "measure_calls": (),
     "list_forgettable_calls": (1.0, 1.0, 1.0, 5),
+    "find_aged_calls": (1.0, 1.0, 1.0, 5),
     "list_held_calls": (5,),
     "list_lost_calls": (1.0, "me"),
     "list_own_calls": ("me",),

@@ -87,14 +87,15 @@ class KeptCalls:
         await self._count()
         bounds, now = self._bounds, self._clock()
         aged = now - bounds.ttl
-        rows = await self._find(min(now, aged + self._promise), aged)
-        if not rows and self._lacks_room(room_for):
-            rows = self._choose(await self._find(now, now), bounds.most - room_for - bounds.most // 1000)
-        if rows:
-            ids = dump_plain([call_id for call_id, _ in rows]).decode()
+        wanted = min(now, aged + self._promise), aged, now - _TELLING, _STEP
+        [(ids, count, size)] = await self._database.read("find_aged_calls", *wanted)
+        if not count and self._lacks_room(room_for):
+            rows = self._choose(await self._find(now), bounds.most - room_for - bounds.most // 1000)
+            ids, count, size = dump_plain([row[0] for row in rows]).decode(), len(rows), sum(row[1] for row in rows)
+        if count:
             await self._database.write_all("forget_ended_calls", [(ids, now)])
-        self.take(-len(rows), -sum(size for _, size in rows))
-        return len(rows) == _STEP
+            self.take(-count, -size)
+        return bool(count == _STEP)
 
     def _lacks_room(self, room_for: int) -> bool:
         over = self._bytes - self._bounds.most_bytes
@@ -112,11 +113,9 @@ class KeptCalls:
             calls, size = calls - 1, size - row[1]
         return chosen
 
-    async def _find(self, free_since: float, ended_since: float) -> list[tuple[str, int]]:
-        """Return ids and sizes of calls that were not needed since then, in that order."""
-        rows = await self._database.read(
-            "list_forgettable_calls", free_since, ended_since, self._clock() - _TELLING, _STEP
-        )
+    async def _find(self, now: float) -> list[tuple[str, int]]:
+        """Return ids and sizes of calls that are not needed any more, in that order."""
+        rows = await self._database.read("list_forgettable_calls", now, now, now - _TELLING, _STEP)
         return [(call_id, size) for call_id, size in rows]
 
     async def _count(self) -> None:
