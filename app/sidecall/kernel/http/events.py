@@ -208,6 +208,13 @@ class Events:
             self._event = memoryview(self._join(event))
         return bytes(self._event[:PIECE])
 
+    def take_whole(self) -> bytes | None:
+        """Return what a piece would have, if the stream has ended and nothing follows; else None."""
+        if len(self._queue) < 2 or self._queue[-1] is not None:
+            return None
+        piece = self.take_piece()
+        return piece if self.is_last_piece else None
+
     @property
     def is_last_piece(self) -> bool:
         """Whether the stream ends with the piece that was yielded last."""

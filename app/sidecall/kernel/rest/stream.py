@@ -17,6 +17,7 @@ from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
+from sidecall.kernel.http.fast_path import is_sent_in_chunks
 from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
@@ -134,6 +135,8 @@ class EventStream(Response):
         """Send the status and the events until the stream ends; the end goes with the last of them."""
         if not self._has_begun:
             self._has_begun = True
+            if self._is_sent_whole(send):
+                return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         async for piece in self._events:
             is_last = self._events.is_last_piece
@@ -141,6 +144,11 @@ class EventStream(Response):
             if is_last:
                 return
         await send({"type": "http.response.body", "body": b""})
+
+    def _is_sent_whole(self, send: Send) -> bool:
+        """Send a stream that has ended in one piece, if the server can do so."""
+        whole = self._events.take_whole()
+        return whole is not None and is_sent_in_chunks(self.raw_headers, whole, send)
 
     def _break_off(self) -> None:
         """Add an event that names the calls which the stopping server no longer awaits, if any."""
