@@ -129,6 +129,8 @@ class Events:
         return True
 
     def _take_in(self) -> None:
+        if not self._coming:
+            return
         with self._lock:
             coming, self._coming, self._coming_bytes = self._coming, [], 0
         for event in coming:

@@ -1,7 +1,7 @@
 """Answer calls as server-sent events: progress, and each answer as soon as it is ready."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import structs
 from pydantic_core import to_json
@@ -59,8 +59,11 @@ class EventStream(Response):
         form: DialectName | None,
     ) -> None:
         """Stream one call, or those of a batch."""
-        super().__init__(headers=quota_headers(parts.pipeline.gate.quotas_of(context.caller)))
-        self.raw_headers.append(header_of(request.scope))
+        # As the framework's own, which would first make up the headers of an answer that has a length.
+        self.status_code, self.body, self.background = 200, b"", None
+        own = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
+        written = [(name.lower().encode(), value.encode("latin-1")) for name, value in own.items()] if own else []
+        self.raw_headers = [*_HEADERS, *written, header_of(request.scope)]
         self._parts = parts
         self._request = request
         self._calls = calls
@@ -72,11 +75,6 @@ class EventStream(Response):
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
         # Each answer is handed on alone, and counts no longer than that.
         self._holders = [object() for _ in self._unanswered]
-
-    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        """Set the headers of a stream, which has no length, and its own."""
-        own = () if headers is None else headers.items()
-        self.raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode("latin-1")) for name, value in own)]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Let a single call pass the gate and begin, then send the status and the events as they come.
