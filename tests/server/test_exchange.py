@@ -119,6 +119,62 @@ async def test_any_other_answer_is_sent_by_messages(reply: Reply, request_head: 
     assert (answers[0], asking.answered) == (answers[1], [False])
 
 
+class Streaming(Server):
+    """Answer with a stream that has ended, whose length its headers do not say."""
+
+    async def app(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        exchange = send.__self__  # type: ignore[attr-defined]
+        assert isinstance(exchange, DirectResponse)
+        self.taken.append(exchange.take_body())
+        own = [(name.lower().encode(), value.encode()) for name, value in self.reply.headers.items()]
+        headers = [(b"content-type", b"text/event-stream"), *own]
+        if self.asks:
+            self.answered.append(exchange.answer_in_chunks(headers, self.reply.body))
+            if self.answered[-1]:
+                return
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": self.reply.body})
+
+
+_EVENT = b"event: message\ndata: {}\n\n"
+_EVENTS = Reply(_EVENT, headers={"RateLimit": '"calls";r=9;t=1'})
+_IN_CHUNKS = (
+    b"HTTP/1.1 200 OK\r\ndate: Mon, 23 Nov 2026 10:00:00 GMT\r\ncontent-type: text/event-stream\r\n"
+    b'ratelimit: "calls";r=9;t=1\r\ntransfer-encoding: chunked\r\n\r\n19\r\n' + _EVENT + b"\r\n0\r\n\r\n"
+)
+
+
+async def test_a_stream_that_has_ended_has_the_bytes_that_messages_make() -> None:
+    """In one piece, and so has the next one."""
+    asking, sending = Streaming(_EVENTS), Streaming(_EVENTS, asks=False)
+
+    answers = [await server.get(POST + b"body", POST + b"more") for server in (asking, sending)]
+
+    assert answers == [_IN_CHUNKS * 2, _IN_CHUNKS * 2]
+    assert (asking.taken, asking.answered, len(asking.wire.pieces)) == ([b"body", b"more"], [True, True], 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "request_head", "changes"),
+    [
+        *(case for case in NOT_PLAIN if case.id != "it is no 200"),
+        pytest.param(Reply(b""), POST, {}, id="nothing is in it"),
+        pytest.param(Reply(b"{}", headers={"Content-Length": "2"}), POST, {}, id="it has a length"),
+    ],
+)
+async def test_any_other_stream_is_sent_by_messages(reply: Reply, request_head: bytes, changes: dict[str, Any]) -> None:
+    """With the bytes that it has without an exchange."""
+    asking, sending = Streaming(reply), Streaming(reply, asks=False)
+    for server in (asking, sending):
+        for name, value in changes.items():
+            setattr(server.connection, name, value)
+
+    answers = [await server.get(request_head + b"body") for server in (asking, sending)]
+
+    assert (answers[0], asking.answered) == (answers[1], [False])
+
+
 async def test_a_client_that_does_not_read_is_waited_for() -> None:
     """By the messages, which can wait."""
     server = Server()

@@ -6,7 +6,7 @@ length (a stream's, a 304's) is sent at once, and unusual responses are sent by 
 
 import asyncio
 from asyncio import BaseProtocol, Protocol, Transport
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -119,6 +119,9 @@ _OK = 200
 _TYPE = b"\r\ncontent-type: application/json"
 
 _NOSNIFF = b"\r\n%b: %b\r\n%b: " % (*NOSNIFF, HEADER)
+
+# A whole answer that does not say its length: its headers, and its body as the only chunk.
+_CHUNKED = STATUS_LINE[_OK] + b"%btransfer-encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n"
 
 # Headers of answers that are kept as they are sent.
 _LINES = 256
@@ -237,6 +240,36 @@ class Cycle(RequestResponseCycle, DirectResponse):
             self.flow.keep(len(body))
         return True
 
+    def answer_in_chunks(self, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bool:
+        """Write a whole answer without a length; return False if it is unusual and must be sent as ASGI messages."""
+        is_slow = self.flow.write_paused
+        if (
+            is_slow
+            or self.access_log
+            or not self.keep_alive
+            or self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_started
+            or not body
+            or len(body) > _LARGE
+        ):
+            return False
+        lines = _write_headers((*self.default_headers, *headers), None)
+        if lines is None:
+            return False
+        self._write_whole(_CHUNKED % (lines, len(body), body))
+        if self.flow.write_paused:
+            self.flow.keep(len(body))
+        return True
+
+    def _write_whole(self, text: bytes) -> None:
+        self.response_started = self.response_complete = True
+        self.waiting_for_100_continue = False
+        self.transport.write(text)
+        self.message_event.set()
+        self.on_response()
+
     async def send(self, message: Any) -> None:
         """Send an ASGI message."""
         # A client that was not told to send its body may do so or not: what came next could be either.
@@ -256,11 +289,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
             await super().send(head)
             await super().send(message)
         elif not self.disconnected:
-            self.response_started = self.response_complete = True
-            self.waiting_for_100_continue = False
-            self.transport.write(text)
-            self.message_event.set()
-            self.on_response()
+            self._write_whole(text)
         if self.flow.write_paused:
             self.flow.keep(len(message.get("body", b"")))
 
@@ -280,19 +309,26 @@ class Cycle(RequestResponseCycle, DirectResponse):
         body = message.get("body", b"")
         if len(body) > _LARGE:
             return None
-        said: list[bytes] = []
-        lines = [STATUS_LINE[head["status"]]]
-        for name, value in (*self.default_headers, *head["headers"]) if self.default_headers else head["headers"]:
-            if name in _FRAMING or (name == b"content-length" and value != b"%d" % len(body)):
-                return None
-            said += (name, value)
-            lines += (name, b": ", value, b"\r\n")
-        text = b"".join(said)
-        # They would be a header that was smuggled into another.
-        if text.find(b"\n") >= 0 or text.find(b"\r") >= 0 or text.find(b"\0") >= 0:
+        sent = head["headers"]
+        headers = (*self.default_headers, *sent) if self.default_headers else sent
+        lines = _write_headers(headers, b"%d" % len(body))
+        return None if lines is None else b"%b%b\r\n%b" % (STATUS_LINE[head["status"]], lines, body)
+
+
+def _write_headers(headers: Iterable[tuple[bytes, bytes]], length: bytes | None) -> bytes | None:
+    """Write the headers of an answer of this length, or None if uvicorn must write or refuse one of them."""
+    said: list[bytes] = []
+    lines: list[bytes] = []
+    for name, value in headers:
+        if name in _FRAMING or (name == b"content-length" and value != length):
             return None
-        lines += (b"\r\n", body)
-        return b"".join(lines)
+        said += (name, value)
+        lines += (name, b": ", value, b"\r\n")
+    text = b"".join(said)
+    # They would be a header that was smuggled into another.
+    if text.find(b"\n") >= 0 or text.find(b"\r") >= 0 or text.find(b"\0") >= 0:
+        return None
+    return b"".join(lines)
 
 
 @lru_cache(maxsize=2)

@@ -150,7 +150,7 @@ async def test_a_call_as_events_is_answered_in_front_of_the_framework() -> None:
     """In one task of its own, and one piece; a third of the functions are the event loop's."""
     app = create_app(Settings(store="memory://", history="off"), Registry([echo]))
 
-    assert await _count(app, "POST /tool_calls", _EVENTS) <= 160 * ALLOWED
+    assert await _count(app, "POST /tool_calls", _EVENTS) <= 150 * ALLOWED
 
 
 async def test_an_event_of_progress_costs_little_more_than_its_text() -> None:

@@ -129,6 +129,8 @@ class Events:
         return True
 
     def _take_in(self) -> None:
+        if not self._coming:
+            return
         with self._lock:
             coming, self._coming, self._coming_bytes = self._coming, [], 0
         for event in coming:
@@ -207,6 +209,13 @@ class Events:
                 return None
             self._event = memoryview(self._join(event))
         return bytes(self._event[:PIECE])
+
+    def take_whole(self) -> bytes | None:
+        """Return what a piece would have, if the stream has ended and nothing follows; else None."""
+        if len(self._queue) < 2 or self._queue[-1] is not None:
+            return None
+        piece = self.take_piece()
+        return piece if self.is_last_piece else None
 
     @property
     def is_last_piece(self) -> bool:

@@ -7,10 +7,10 @@ same functions, and the same tests run against both.
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, cast
 
 from msgspec import Struct, field
 from starlette.requests import ClientDisconnect
@@ -302,6 +302,15 @@ def send_reply(reply: Reply, scope: Scope, send: Send) -> Awaitable[None]:
     return _send(reply, scope, send)
 
 
+def is_sent_in_chunks(headers: Iterable[tuple[bytes, bytes]], body: bytes, send: Send) -> bool:
+    """Send a whole stream with status 200 directly if the server supports that, and return whether it was sent."""
+    exchange = getattr(send.send, "__self__", None) if isinstance(send, WatchedSend) else None
+    if not isinstance(exchange, DirectResponse) or not exchange.answer_in_chunks(headers, body):
+        return False
+    cast("WatchedSend", send).note(200)
+    return True
+
+
 def serve(came: Reply | Rest, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
     """Serve a request with what it has come to: send the answer, or go on."""
     return send_reply(came, scope, send) if isinstance(came, Reply) else came.app(scope, receive, send)
@@ -349,4 +358,8 @@ class DirectResponse:
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:  # noqa: ARG002
         """Send a whole answer, as `send` would; return False if it must be sent in messages."""
+        return False
+
+    def answer_in_chunks(self, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bool:  # noqa: ARG002
+        """Do so with an answer that does not say its length, such as a stream that has ended."""
         return False

@@ -200,6 +200,7 @@ _QUOTED_TEXT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?')
 _WEIGHT = re.compile(r";\s*q\s*=\s*(1|0?\.[0-9]+|[01]\.[0-9]*|0)\s*(?=;|$)")
 
 
+@lru_cache(maxsize=64)
 def wants_events(accept: str) -> bool:
     """Return whether a client wants events: it names them and does not prefer JSON.
 

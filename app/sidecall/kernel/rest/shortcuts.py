@@ -1,6 +1,6 @@
 """The hot requests of REST, in the form that the fast path serves."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from functools import lru_cache, partial
 from typing import Annotated, Any
 
@@ -26,8 +26,6 @@ from sidecall.later import Later
 
 # What a single call does not need: the routes of calls, with all their models.
 _tool_calls = Later("sidecall.kernel.rest.routes.tool_calls")
-# Begins a stream of events that answers a request.
-_Begin = Callable[[Parts, Request, bytes, RequestContext], Awaitable[Response]]
 
 NAME = "X-Sidecall-Context"
 # Characters; what is longer is no question about what to show.
@@ -93,8 +91,8 @@ def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:
         return None if shown is None else _choose(shown, scope)
 
     sweep = DisconnectSweep()
-    call = with_body(parts.bounds, sweep, _make_call(parts), partial(_stream, _begin_events, parts))
-    batch = with_body(parts.bounds, sweep, partial(_call_all, parts), partial(_stream, _begin_events_of_batch, parts))
+    call = with_body(parts.bounds, sweep, _make_call(parts), partial(_begin_events, parts))
+    batch = with_body(parts.bounds, sweep, partial(_call_all, parts), partial(_begin_events_of_batch, parts))
     batch = without(REMEMBERING, batch)
     return {"/tool_calls": call, "/tool_calls/batch": batch, "/tools": list_tools, SHOWN: show_tool}
 
@@ -130,21 +128,17 @@ def _call_all(
     return came
 
 
-async def _begin_events(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
-    events: Response = await _tool_calls.begin_events(parts, request, body, context)
+async def _begin_events(parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes) -> Response:
+    events: Response = _tool_calls.begin_events(parts, Request(scope, receive), body, context)
     return events
 
 
-async def _begin_events_of_batch(parts: Parts, request: Request, body: bytes, context: RequestContext) -> Response:
-    events: Response = await _tool_calls.begin_events_of_batch(parts, request, body, context)
-    return events
-
-
-async def _stream(
-    begin: _Begin, parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes
+async def _begin_events_of_batch(
+    parts: Parts, scope: Scope, receive: Receive, context: RequestContext, body: bytes
 ) -> Response:
     request = Request(scope, receive)
-    return await begin(parts, request, body, context)
+    events: Response = await _tool_calls.begin_events_of_batch(parts, request, body, context)
+    return events
 
 
 def _read_preferences(scope: Scope, parts: Parts) -> Preferences:

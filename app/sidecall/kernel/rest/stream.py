@@ -1,7 +1,7 @@
 """Answer calls as server-sent events: progress, and each answer as soon as it is ready."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import structs
 from pydantic_core import to_json
@@ -17,6 +17,7 @@ from sidecall.kernel.http.answer_headers import quota_headers
 from sidecall.kernel.http.context import RequestContext
 from sidecall.kernel.http.disconnect import DisconnectListener
 from sidecall.kernel.http.events import MEDIA_TYPE, Events
+from sidecall.kernel.http.fast_path import is_sent_in_chunks
 from sidecall.kernel.http.problems import problem, shutdown_problem
 from sidecall.kernel.http.request_id import NOSNIFF, header_of
 from sidecall.kernel.pipeline.batch import run_batch
@@ -58,8 +59,11 @@ class EventStream(Response):
         form: DialectName | None,
     ) -> None:
         """Stream one call, or those of a batch."""
-        super().__init__(headers=quota_headers(parts.pipeline.gate.quotas_of(context.caller)))
-        self.raw_headers.append(header_of(request.scope))
+        # As the framework's own, which would first make up the headers of an answer that has a length.
+        self.status_code, self.body, self.background = 200, b"", None
+        own = quota_headers(parts.pipeline.gate.quotas_of(context.caller))
+        written = [(name.lower().encode(), value.encode("latin-1")) for name, value in own.items()] if own else []
+        self.raw_headers = [*_HEADERS, *written, header_of(request.scope)]
         self._parts = parts
         self._request = request
         self._calls = calls
@@ -71,11 +75,6 @@ class EventStream(Response):
         self._unanswered = dict(enumerate([calls] if isinstance(calls, ReceivedCall) else calls))
         # Each answer is handed on alone, and counts no longer than that.
         self._holders = [object() for _ in self._unanswered]
-
-    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
-        """Set the headers of a stream, which has no length, and its own."""
-        own = () if headers is None else headers.items()
-        self.raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode("latin-1")) for name, value in own)]
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         """Let a single call pass the gate and begin, then send the status and the events as they come.
@@ -134,6 +133,8 @@ class EventStream(Response):
         """Send the status and the events until the stream ends; the end goes with the last of them."""
         if not self._has_begun:
             self._has_begun = True
+            if self._is_sent_whole(send):
+                return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         async for piece in self._events:
             is_last = self._events.is_last_piece
@@ -141,6 +142,11 @@ class EventStream(Response):
             if is_last:
                 return
         await send({"type": "http.response.body", "body": b""})
+
+    def _is_sent_whole(self, send: Send) -> bool:
+        """Send a stream that has ended in one piece, if the server can do so."""
+        whole = self._events.take_whole()
+        return whole is not None and is_sent_in_chunks(self.raw_headers, whole, send)
 
     def _break_off(self) -> None:
         """Add an event that names the calls which the stopping server no longer awaits, if any."""

@@ -140,11 +140,11 @@ async def create_tool_call(
     if dry_run:
         return (await dry_run_call(parts, _read_call(parts, body, context), context, format)).to_response()
     if _wants_events(request):
-        return await begin_events(parts, request, body, context, format, preferences)
+        return begin_events(parts, request, body, context, format, preferences)
     return (await context.while_present(answer_call(parts, body, context, format, preferences))).to_response()
 
 
-async def begin_events(
+def begin_events(
     parts: Parts,
     request: Request,
     body: bytes,
@@ -158,8 +158,10 @@ async def begin_events(
         RequestError: The calling program has to mend something.
     """
     sent = _read_call(parts, body, context)
-    refuse_for_events(preferences)
-    _refuse_callbacks([sent])
+    if preferences is not PLAIN:
+        refuse_for_events(preferences)
+    if sent.callback_url is not None:
+        _refuse_callbacks([sent])
     return EventStream(parts, request, sent, context, form)
 
 
