@@ -20,6 +20,7 @@ from sidecall.kernel.schema.catch_all import make_catch_all
 from sidecall.kernel.schema.infinite_numbers import takes_numbers
 from sidecall.kernel.schema.model_args_schema import JsonMode, ModelArgsSchema, UnknownMode
 from sidecall.kernel.schema.references import inline_references, list_schemas
+from sidecall.kernel.schema.settled_faults import SettledFaults
 
 # Types whose values are their own form in JSON, but for some floats.
 _PLAIN = frozenset((str, int, bool, float, type(None)))
@@ -101,7 +102,6 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
     json_schema = render_schema(model, reserved) if said is None else said
     accepted = frozenset(name for field in model.model_fields if field not in hidden for name in names[field])
     flat = inline_references(json_schema)
-    shown = tuple(flat["properties"])
     drops = catch_all is None and _drops_unknown(model, drops_unknown)
     closed = {key: flat[key] for key in flat if key != "additionalProperties"} if drops else flat
     core_schema = repr(model.__pydantic_core_schema__)
@@ -122,8 +122,9 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
         json_mode=json_mode,
         takes_numbers=takes_numbers(flat),
         check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
+        settled=None if unknown == "walk" else SettledFaults(closed),
         most_at_once=_choose_most_at_once(core_schema, flat),
-        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, shown),
+        catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, (*flat["properties"],)),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},
     )
 

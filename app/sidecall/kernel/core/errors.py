@@ -319,11 +319,20 @@ class InvalidArguments(ToolFailure):
     retryable = True
 
     def __init__(
-        self, errors: Sequence[FieldError], find_original: Callable[[], Exception | None] | None = None
+        self,
+        errors: Sequence[FieldError],
+        find_original: Callable[[], Exception | None] | None = None,
+        lines: str | None = None,
     ) -> None:
-        """Refuse arguments; `find_original` builds the validator's error on demand."""
+        """Refuse arguments.
+
+        Args:
+            errors: The mistakes.
+            find_original: Builds the validator's error on demand.
+            lines: The errors as lines, where they are written already.
+        """
         self.errors = errors[:MOST_FIELDS]
-        super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS))
+        super().__init__(write_lines(self.errors, is_whole=len(errors) <= MOST_FIELDS) if lines is None else lines)
         self._find_original = find_original
 
     @property

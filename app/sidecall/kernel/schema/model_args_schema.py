@@ -3,18 +3,23 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError
 from pydantic_core import to_json
 
+from sidecall.kernel.core.errors import InvalidArguments
+from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.stepwise import StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Schema
 from sidecall.kernel.schema.catch_all import CatchAll
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
+from sidecall.kernel.schema.explain import list_details
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
 from sidecall.kernel.schema.model_validator import ModelValidator
+from sidecall.kernel.schema.settled_faults import SettledFaults
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -54,6 +59,8 @@ class ModelArgsSchema:
     catch_all: CatchAll | None = None
     # What `_check` does for most models, without a look at how; None for the others.
     check_plainly: Callable[..., BaseModel] | None = None
+    # What is said of common faults; None where names that no field takes are walked for.
+    settled: SettledFaults | None = None
     # How many values are validated without others having a turn.
     most_at_once: int = MOST_VALUES
     # What validates in place of the model itself; `steps` has it once it is made, for all copies.
@@ -111,11 +118,24 @@ class ModelArgsSchema:
     def _repair(
         self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
     ) -> BaseModel:
-        validator = ModelValidator(
+        details = list_details(error)
+        if len(details) == 1 and self.settled is not None:
+            found = self.settled.find(details[0], given)
+            if found is not None:
+                entry: FieldError = {**found.entry, "loc": [*found.entry["loc"]]}  # A copy, since the answer has it.
+                raise InvalidArguments([entry], partial(self._find_fault, given), found.line) from None
+        validator = self._make_validator()
+        reading = validator.sort(error.error_count(), details, given)
+        checked: BaseModel = REPAIR.mend(validator, given, reading, repaired, ignored, self.guards)
+        return checked
+
+    def _make_validator(self) -> ModelValidator:
+        return ModelValidator(
             self._check, self._check_known, self.closed, self.hidden.values(), walks=self.unknown == "walk"
         )
-        checked: BaseModel = REPAIR.mend(validator, given, validator.read(error, given), repaired, ignored, self.guards)
-        return checked
+
+    def _find_fault(self, given: Mapping[str, Any]) -> ValidationError | None:
+        return self._make_validator().find_fault(given)
 
     def _place_injected(self, field: str, value: Any) -> tuple[str, Any]:
         """Insert an injected value under the name that the model reads, which may be inside an object or array."""

@@ -65,8 +65,10 @@ class ModelValidator:
 
     def read(self, error: ValidationError, data: Mapping[str, Any]) -> Reading:
         """Split errors into those of values and those of names."""
-        count = error.error_count()
-        details = list_details(error)
+        return self.sort(error.error_count(), list_details(error), data)
+
+    def sort(self, count: int, details: Sequence[ErrorDetails], data: Mapping[str, Any]) -> Reading:
+        """Do so with the listed details of so many errors."""
         if count > MOST_FIELDS:
             return Reading(count=count, faults=details)
         faults = [it for it in details if it["type"] not in _UNKNOWN]
