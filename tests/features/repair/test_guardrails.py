@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.kernel.pipeline.test_guard import Case, replace, verdicts, watcher
+from tests.kernel.pipeline.test_guardrails import Case, replace, verdicts, watcher
 
 
 async def test_arguments_can_be_replaced_as_if_the_model_had_sent_them() -> None:
