@@ -37,7 +37,7 @@ class SettledFaults:
     def __init__(self, root: Schema) -> None:
         """Explain by the schema of the arguments."""
         self._root = root
-        self._names = root.get("properties", {}).keys()
+        self._names = frozenset(root.get("properties", ()))
         self._is_object = len(list_members(root, root)) == 1
         self._known: dict[tuple[str, str], SettledFault | None] = {}
 
