@@ -212,18 +212,8 @@ class Cycle(RequestResponseCycle, DirectResponse):
 
     def answer(self, reply: Reply, request_id: bytes) -> bool:
         """Write a whole answer; return False if it is unusual and must be sent as ASGI messages."""
-        body, is_slow = reply.body, self.flow.write_paused
-        if (
-            is_slow
-            or self.access_log
-            or not self.keep_alive
-            or self.more_body
-            or self.waiting_for_100_continue
-            or self.disconnected
-            or self.response_started
-            or reply.status != _OK
-            or len(body) > _LARGE
-        ):
+        body = reply.body
+        if reply.status != _OK or self._needs_messages(body):
             return False
         more = _write_lines(reply.headers) if reply.headers else b""  # Few answers have any of their own.
         if more is None:
@@ -242,18 +232,7 @@ class Cycle(RequestResponseCycle, DirectResponse):
 
     def answer_in_chunks(self, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> bool:
         """Write a whole answer without a length; return False if it is unusual and must be sent as ASGI messages."""
-        is_slow = self.flow.write_paused
-        if (
-            is_slow
-            or self.access_log
-            or not self.keep_alive
-            or self.more_body
-            or self.waiting_for_100_continue
-            or self.disconnected
-            or self.response_started
-            or not body
-            or len(body) > _LARGE
-        ):
+        if not body or self._needs_messages(body):
             return False
         lines = _write_headers((*self.default_headers, *headers), None)
         if lines is None:
@@ -262,6 +241,19 @@ class Cycle(RequestResponseCycle, DirectResponse):
         if self.flow.write_paused:
             self.flow.keep(len(body))
         return True
+
+    def _needs_messages(self, body: bytes) -> bool:
+        """Return whether an answer with this body is sent as ASGI messages, since something about it is unusual."""
+        return (
+            self.flow.write_paused
+            or self.access_log
+            or not self.keep_alive
+            or self.more_body
+            or self.waiting_for_100_continue
+            or self.disconnected
+            or self.response_started
+            or len(body) > _LARGE
+        )
 
     def _write_whole(self, text: bytes) -> None:
         self.response_started = self.response_complete = True

@@ -85,7 +85,7 @@ _decode = Decoder(PlainCall).decode
 
 
 def read_plain_call(body: bytes, headers: Mapping[bytes, bytes]) -> PlainCall | None:
-    """Read a call from its body and headers, none of which came twice; None for all else, and for invalid ones."""
+    """Read a call from its body and headers; no header may have come twice. Return None for anything unusual."""
     if (len(body) > NEVER_DEEP and not is_flat(body)) or not _LEFT.isdisjoint(headers):
         return None
     try:
@@ -97,7 +97,7 @@ def read_plain_call(body: bytes, headers: Mapping[bytes, bytes]) -> PlainCall | 
 
 
 def is_plain(tool: CompiledTool) -> bool:
-    """Return whether a call of this tool has only to run: nothing of it is compared or looked up, and nobody asked."""
+    """Return whether calls of this tool only run it: no mirrored headers, no idempotency, no approval."""
     return not tool.mirrored and tool.options.idempotency is None and not is_asked_about(tool)
 
 

@@ -91,7 +91,7 @@ class CallRequest(Struct):
 
 
 class GivenUp(Exception):
-    """A call goes on although nobody waits for it any more."""
+    """The call goes on, but its caller has stopped waiting."""
 
 
 class Remarks(Struct):

@@ -224,7 +224,7 @@ _OF_A_CALL = set(ToolCall.model_fields)
 
 
 def make_call(name: str, args: dict[str, Any] | str, call_id: str, item: dict[str, Any] | None = None) -> ToolCall:
-    """Do so with a call, of which each request makes one."""
+    """Make a call of checked fields, without checking them again."""
     call = _new(ToolCall)
     _set_dict(call, {"name": name, "args": args, "id": call_id, "type": "tool_call", "item": item})
     _set_fields_set(call, _OF_A_CALL)

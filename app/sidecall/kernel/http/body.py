@@ -34,7 +34,7 @@ class Bounds:
             BodyTooLarge: It holds too many values.
         """
         # Most are too short for that; `holds_more` would find it out as well.
-        if len(body) > 2 * self.values and holds_more(body, self.values):
+        if len(body) > self.most_unlooked_at and holds_more(body, self.values):
             raise BodyTooLarge(f"The body holds more than the {self.values} values that this server takes.")
         return body
 

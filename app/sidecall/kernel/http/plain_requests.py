@@ -118,12 +118,22 @@ class JsonDoor:
         body = take_body(receive) if is_simple else None
         if body is None:
             return Rest(partial(self._receive, is_simple))
-        came = self._at_once(body, scope, receive) if len(body) <= self._surely else None
+        if len(body) > self._surely:
+            return self._hold(body, scope, receive)
+        came = self._at_once(body, scope, receive)
         return self._parse(body, scope, receive) if came is None else came
 
-    def _parse(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
+    def _hold(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
         try:
-            sent = parse_body(self._bounds.hold(body))
+            self._bounds.hold(body)
+        except RequestError as error:
+            return self._refuse(error, scope, receive)
+        return self._parse(body, scope, receive)
+
+    def _parse(self, body: bytes, scope: Scope, receive: Receive) -> Reply | Rest:
+        """Answer a request by its body, which is within bounds."""
+        try:
+            sent = parse_body(body)
         except RequestError as error:
             return self._refuse(error, scope, receive)
         return self._answer(sent, scope, receive)

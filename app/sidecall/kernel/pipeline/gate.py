@@ -120,7 +120,7 @@ class Ticket:
 
 
 def _deny_silently(_caller: Caller, _tool: str) -> None:
-    """Tell nobody."""
+    """Report no denial."""
 
 
 class Gate:

@@ -160,7 +160,7 @@ BaseStore = Store
 
 
 class TenantStore:
-    """Base of the server's own store, of which each tenant sees its part."""
+    """Base of the server's own store; each tenant sees only its own items."""
 
     def of(self, tenant: str) -> Any:
         """Return the store of this tenant."""
