@@ -36,7 +36,7 @@ __all__ = ["forked_processes"]
 
 _HERE = Path(__file__).parent
 # Tests of the kernel that need a feature, or a whole server: files, or tests of a file. Nothing is added to it.
-_OF_WHOLE_SERVERS = frozenset(_HERE.joinpath("kernel/whole_server.txt").read_text().splitlines())
+_OF_WHOLE_SERVERS = frozenset(_HERE.joinpath("whole_server.txt").read_text().splitlines())
 # A server makes few objects, where each test makes thousands.
 _SELDOM = (10_000, 20, 20)
 # Seconds; less than the setting `timeout` in pyproject.toml.

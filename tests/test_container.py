@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from sidecall import Registry
 from sidecall.cli.listening import OpenToAll, refuse_open
-from sidecall.kernel.http.origin_policy import OwnHosts
+from sidecall.http.origin_policy import OwnHosts
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.settings import Settings

@@ -121,7 +121,7 @@ def test_every_kind_of_failure_is_explained(kind: str) -> None:
 
 # The status and the last word of the type, of what an application refuses and of what its server does.
 PROBLEMS = {
-    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/sidecall/kernel/http/problems.py").read_text()),
+    *re.findall(r'\((\d{3}), "([a-z-]+)"\)', (ROOT / "app/sidecall/http/problems.py").read_text()),
     *((str(it.status), it.slug) for it in vars(refusals).values() if isinstance(it, refusals.Refusal)),
 }
 

@@ -100,7 +100,7 @@ def test_a_name_that_is_not_there_is_named() -> None:
         ),
         pytest.param(
             "from sidecall import tool",
-            ("sidecall.cli", "sidecall.main", "sidecall.kernel.rest", "sidecall.server", "fastapi", "uvicorn", "typer"),
+            ("sidecall.cli", "sidecall.main", "sidecall.rest", "sidecall.server", "fastapi", "uvicorn", "typer"),
             id="authoring",
         ),
     ],

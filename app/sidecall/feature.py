@@ -14,7 +14,7 @@ from sidecall.kernel.executors.table import ExecutorSettings
 from sidecall.kernel.pipeline.stage import Check, FailurePlace, Place, Stage, Step
 from sidecall.kernel.ports.observer import CallNotes
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.route_table import Route
+from sidecall.rest.route_table import Route
 
 __all__ = ["Built", "CallNotes", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
 

@@ -45,15 +45,15 @@ from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.webhooks.receivers import AllowedHosts
+from sidecall.http.application import Application
+from sidecall.http.backlog import Backlog
+from sidecall.http.body import Bounds
+from sidecall.http.fast_path import NO_WAYS
+from sidecall.http.origin_policy import OriginPolicy, OwnHosts
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, build_all
-from sidecall.kernel.http.application import Application
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.body import Bounds
-from sidecall.kernel.http.fast_path import NO_WAYS
-from sidecall.kernel.http.origin_policy import OriginPolicy, OwnHosts
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.budget import Budget
@@ -64,11 +64,11 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
 from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.answers import content_url
-from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listings import ToolListings
-from sidecall.kernel.rest.parts import DurableCalls
 from sidecall.loading.discovery import discover
+from sidecall.rest.answers import content_url
+from sidecall.rest.app import Pages, build_api
+from sidecall.rest.listings import ToolListings
+from sidecall.rest.parts import DurableCalls
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:

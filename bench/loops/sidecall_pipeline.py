@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from bench.loops._loop import Answer, loop
 from bench.tools import echo
 from sidecall import Registry
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.rest.answers import answer_call
+from sidecall.http.context import RequestContext
 from sidecall.main import create_app
+from sidecall.rest.answers import answer_call
 from sidecall.settings import Settings
 
 

@@ -13,9 +13,9 @@ from pydantic import BaseModel, Field
 from bench.loops._loop import Answer
 from bench.rows import call_of
 from sidecall import Registry, tool
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.rest.answers import answer_call
+from sidecall.http.context import RequestContext
 from sidecall.main import create_app
+from sidecall.rest.answers import answer_call
 from sidecall.settings import Settings
 
 

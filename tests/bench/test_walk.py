@@ -10,7 +10,7 @@ from bench.walk import Walk, count_changes, room_of
     [
         ("main.py", ""),
         ("outgoing/rules.py", "outgoing"),
-        ("kernel/rest/answers.py", "kernel/rest"),
+        ("rest/answers.py", "rest"),
         ("kernel/schema/forms/strict.py", "kernel/schema"),
         ("features/approvals/routes.py", "features/approvals"),
     ],
@@ -28,6 +28,6 @@ def test_neighbors_that_differ_are_counted() -> None:
 
 def test_a_row_counts_files_rooms_calls_and_changes() -> None:
     """In this order."""
-    walk = Walk(("kernel/http/body.py", "kernel/http/fast_path.py", "features/jobs/jobs.py", "kernel/http/body.py"))
+    walk = Walk(("http/body.py", "http/fast_path.py", "features/jobs/jobs.py", "http/body.py"))
 
     assert walk.row() == (3, 2, 4, 3, 2)

@@ -14,8 +14,8 @@ from sidecall import FunctionTool, Registry
 from sidecall.kernel.core.errors import GuardrailTripped, ToolCallFailed
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
-from sidecall.kernel.rest.dialect_writers import write_responses
 from sidecall.loading.collect import TOOLS_OF
+from sidecall.rest.dialect_writers import write_responses
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tests.e2e.conftest import Serve
-from tests.kernel.rest import ways
 from tests.kit.servers import CLIENT
+from tests.rest import ways
 
 
 def test_an_ordinary_call_never_enters_the_framework(start_server: Serve) -> None:

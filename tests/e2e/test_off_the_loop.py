@@ -10,9 +10,9 @@ from sidecall.features.mcp_server.listing import ToolPages
 from sidecall.features.openapi_export import routes as openapi_tools
 from sidecall.features.search import routes as search
 from sidecall.features.search.index import ToolIndex
-from sidecall.kernel.rest.app import ServedDocument
-from sidecall.kernel.rest.routes import tools
 from sidecall.kernel.suggest.fuzzy_match import NameIndex
+from sidecall.rest.app import ServedDocument
+from sidecall.rest.routes import tools
 from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 

@@ -18,8 +18,8 @@ from sidecall.cli.commands import cli
 from sidecall.composition.features import load_features
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.gate import name_step
-from sidecall.kernel.rest.route_table import Permissions
 from sidecall.main import create_app
+from sidecall.rest.route_table import Permissions
 from sidecall.settings import Settings
 from tests.golden import kinds
 

@@ -9,13 +9,13 @@ from typing import Any
 from fastapi import FastAPI
 
 from sidecall.authoring.base_tool import BaseTool
+from sidecall.http.application import Application
+from sidecall.http.backlog import Backlog
+from sidecall.http.body import Bounds
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_with, follow_all, start_all
-from sidecall.kernel.http.application import Application
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
@@ -23,10 +23,10 @@ from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.app import Pages, build_api
-from sidecall.kernel.rest.listings import ToolListings
-from sidecall.kernel.rest.parts import Parts
 from sidecall.later import find_provider
+from sidecall.rest.app import Pages, build_api
+from sidecall.rest.listings import ToolListings
+from sidecall.rest.parts import Parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

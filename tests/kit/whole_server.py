@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sidecall import BaseTool, Registry
-from sidecall.kernel.http.application import Application
+from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 

@@ -15,10 +15,10 @@ from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress import ProgressBatch
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
+from sidecall.http.events import write_event
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.http.events import write_event
 from sidecall.kernel.ports.call_entry import CallFilter
 from sidecall.storage.notifications import Bundle, NoNotifications
 from sidecall.storage.sqlite.database import SqliteDatabase

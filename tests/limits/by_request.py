@@ -17,13 +17,13 @@ import httpx
 from sidecall import Registry
 from sidecall.features.rates.quotas import Quotas
 from sidecall.features.telemetry.log_writer import LineWriter
+from sidecall.http.backlog import Backlog
+from sidecall.http.events import Events
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Rate
 from sidecall.kernel.core.result_memory import ResultMemory
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.events import Events
-from sidecall.kernel.rest.listings import Listings, make_listing
+from sidecall.rest.listings import Listings, make_listing
 from sidecall.server.request_parser import complete_scope
 from tests.kit.clients import MakeClient, send_together
 from tests.limits.offered import ask, attach, bill, compute, echo, note, read, repeat, visit, wait

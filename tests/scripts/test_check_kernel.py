@@ -6,7 +6,7 @@ import subprocess
 from tests.kit.sources import ROOT
 
 # Those that a call passes; all of them run with `make check-kernel`.
-SOME = ("tests/kernel/pipeline/execution", "tests/kernel/rest/routes")
+SOME = ("tests/kernel/pipeline/execution", "tests/rest/routes")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

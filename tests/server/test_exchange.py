@@ -8,9 +8,9 @@ import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from sidecall.kernel.http.disconnect import LET_BE, DisconnectListener
-from sidecall.kernel.http.fast_path import DirectResponse, Reply
-from sidecall.kernel.http.request_id import HEADER, NOSNIFF
+from sidecall.http.disconnect import LET_BE, DisconnectListener
+from sidecall.http.fast_path import DirectResponse, Reply
+from sidecall.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connection_limits import Connection, Connections
 from sidecall.server.request_reader import RequestRoom

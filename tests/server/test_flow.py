@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.http.backlog import Backlog
+from sidecall.http.backlog import Backlog
 from sidecall.server.responses import Flow
 from tests.kit.asgi import Wire
 

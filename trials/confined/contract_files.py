@@ -86,7 +86,7 @@ FILE_CASES = (
 NARROW_FILE_CASES = (Case(_SEND, 429, _FILES, _FORM, _PARTS),)
 NARROW_FILES = {"SIDECALL_TOOLKITS": "file_search", "SIDECALL_FILE_SEARCH_MAX_FILES": "1"}
 # They take two requests in the same moment, a thousand stores, an id in the body, or a database that fails:
-# tests/features/vector_stores, tests/limits and tests/kernel/rest have them.
+# tests/features/vector_stores, tests/limits and tests/rest have them.
 FILES_BY_CHANCE = {(_MAKE, 409), (_ADD, 409), (_MAKE, 429), (_ADD, 429), (_ADD, 200)} | {
     (operation, 503)
     for operation in (

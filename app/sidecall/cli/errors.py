@@ -3,8 +3,8 @@
 from pydantic_core import ErrorDetails, ValidationError
 from rich.text import Text
 
+from sidecall.http.application import format_system_refusal
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.application import format_system_refusal
 from sidecall.settings.sources import show_given
 from sidecall.terminal.console import make_console
 

@@ -21,10 +21,10 @@ from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.log_writer import exit_now, log_last
+from sidecall.http.application import format_system_refusal
+from sidecall.http.backlog import Backlog
 from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.tool import CompiledTool, Finding
-from sidecall.kernel.http.application import format_system_refusal
-from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle, Peers
 from sidecall.kernel.registry import Registry
 from sidecall.later import later

@@ -26,9 +26,9 @@ from sidecall.features.toolsets.toolsets import (
     Toolsets,
     read_toolsets,
 )
+from sidecall.http.authentication import BEARER, KEY, Access, Authenticator, ProtectedResource
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.authentication import BEARER, KEY, Access, Authenticator, ProtectedResource
 from sidecall.kernel.ports.secrets import Seal
 from sidecall.later import later
 from sidecall.settings import Settings

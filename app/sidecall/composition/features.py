@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 from sidecall.composition.requirements import FeatureUnfit, is_asked_for, leave_out, make_requirements
 from sidecall.feature import Built, Feature, Host, Place, Route, Stage, build_nothing, run_nothing
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
+from sidecall.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
 from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
 from sidecall.storage.statements import read_statements

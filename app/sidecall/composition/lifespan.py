@@ -26,17 +26,17 @@ from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.workspaces import sweeping
+from sidecall.http.late_modules import watch_late_modules
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
-from sidecall.kernel.http.late_modules import watch_late_modules
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.app import Lifespan
 from sidecall.later import later
 from sidecall.loading.file_watcher import follow_files, settle_places
+from sidecall.rest.app import Lifespan
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps

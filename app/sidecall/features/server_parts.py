@@ -21,18 +21,18 @@ from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.toolsets.toolsets import NO_TOOLSETS, Toolsets
 from sidecall.features.webhooks.receivers import AllowedHosts
 from sidecall.features.workspaces.workspaces import Workspaces
+from sidecall.http.parameters import find_parts
 from sidecall.kernel.core.context import Caller, Toolset
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.parameters import find_parts
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.contents import JSON, Contents
 from sidecall.kernel.ports.secrets import SecretListing
 from sidecall.kernel.ports.user_tokens import TokenListing
-from sidecall.kernel.rest.parts import Parts as KernelParts
+from sidecall.rest.parts import Parts as KernelParts
 
 if TYPE_CHECKING:
     from sidecall.features.history import history as _history

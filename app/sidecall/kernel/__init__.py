@@ -1,1 +1,1 @@
-"""The kernel: schemas, pipeline, executors and HTTP, without any feature."""
+"""The kernel: schemas, pipeline and executors, without HTTP and without any feature."""

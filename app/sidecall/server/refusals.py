@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import Request, Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from sidecall.kernel.http import problems
-from sidecall.kernel.http.problems import problem
-from sidecall.kernel.http.request_id import make_request_id
+from sidecall.http import problems
+from sidecall.http.problems import problem
+from sidecall.http.request_id import make_request_id
 
 MAX_HEADER_BYTES = 32 * 1024
 # Of the length that ids have.

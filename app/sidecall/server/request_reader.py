@@ -16,9 +16,9 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
 from sidecall.features.access.auth_methods import PEER
-from sidecall.kernel.http.application import Application
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.fast_path import NOTHING
+from sidecall.http.application import Application
+from sidecall.http.backlog import Backlog
+from sidecall.http.fast_path import NOTHING
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
 from sidecall.server.request_parser import HASH, SLASH, RequestParser, complete_scope

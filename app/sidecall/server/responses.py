@@ -14,10 +14,10 @@ from msgspec import Struct
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from sidecall.http.backlog import Backlog
+from sidecall.http.fast_path import DirectResponse, Reply
+from sidecall.http.request_id import HEADER, NOSNIFF
 from sidecall.kernel.concurrency.coroutines import settle
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.fast_path import DirectResponse, Reply
-from sidecall.kernel.http.request_id import HEADER, NOSNIFF
 
 
 class Signal(Struct, eq=False):

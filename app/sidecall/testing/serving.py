@@ -13,8 +13,8 @@ import uvicorn
 
 from sidecall.composition.lifespan import read_patience
 from sidecall.features.ledger.open_ledger import IN_MEMORY
+from sidecall.http.backlog import Backlog
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.backlog import Backlog
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.registry import Registry
 from sidecall.loading.collect import collect_items, compile_items

@@ -43,9 +43,9 @@ from sidecall.kernel.ports.sandbox import Sandbox
 from sidecall.kernel.ports.store import Store, SyncStore, pick_tenant
 from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.answers import content_url
-from sidecall.kernel.rest.dialects import read_call
 from sidecall.loading.collect import collect_items, compile_items
+from sidecall.rest.answers import content_url
+from sidecall.rest.dialects import read_call
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.bridge import shared_loop

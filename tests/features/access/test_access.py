@@ -9,8 +9,8 @@ import pytest
 
 from sidecall import Registry, ToolContext, tool
 from sidecall.composition.features import load_features
-from sidecall.kernel.rest.route_table import Permissions
 from sidecall.main import create_app
+from sidecall.rest.route_table import Permissions
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys

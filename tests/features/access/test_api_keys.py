@@ -9,8 +9,8 @@ import pytest
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing, mint_key
 from sidecall.features.access.auth_methods import Methods
+from sidecall.http.authentication import BadCredential, Unauthenticated
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.http.authentication import BadCredential, Unauthenticated
 from tests.kit.costs.steps import count_steps
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry, tool
-from sidecall.kernel.http.application import Application
+from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS, Headers, Passing, Peer, exchange, scope_of, sized

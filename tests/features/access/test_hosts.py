@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.kernel.http.origin_policy import OwnHosts
+from sidecall.http.origin_policy import OwnHosts
 
 LOOPBACK = "127.0.0.1"
 REACHED = "0.0.0.0"

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from sidecall.http.authentication import Access, Authentication, caller_of
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.http.authentication import Access, Authentication, caller_of
 from tests.kit.asgi import Peer, scope_of
 
 

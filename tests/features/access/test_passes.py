@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from sidecall.http.authentication import HEADERS, Access, Authentication, CredentialCache, caller_of
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.http.authentication import HEADERS, Access, Authentication, CredentialCache, caller_of
 from tests.kit.asgi import Peer, scope_of
 
 ANN = Caller("ann", scopes=frozenset({"tools:call"}))

@@ -15,8 +15,8 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from sidecall.features.access.auth_methods import IssuerUnreachable
 from sidecall.features.access.jwks import IssuerKeys
 from sidecall.features.access.tokens import TokenRules, Tokens
+from sidecall.http.authentication import BadCredential
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.http.authentication import BadCredential
 from tests.kit.callers.tokens import AUDIENCE, ISSUER, KEYS_URL, Issuer
 
 NOW = int(time.time())

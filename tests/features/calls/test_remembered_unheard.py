@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall import Registry
-from sidecall.kernel.http.application import Application
+from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import Passing, Peer, exchange, scope_of, sized

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import ToolException, tool
-from sidecall.kernel.rest.answers import content_url
+from sidecall.rest.answers import content_url
 from tests.kit.clients import MakeClient
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sidecall import Registry, ToolAnnotations, ToolContext, tool
-from sidecall.kernel.http.application import Application
+from sidecall.http.application import Application
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.clients import MakeClient

@@ -12,7 +12,7 @@ import pytest
 
 import sidecall
 from sidecall import Registry
-from sidecall.kernel.http.application import Application
+from sidecall.http.application import Application
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.main import create_app
 from sidecall.settings import Settings

@@ -12,9 +12,9 @@ from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.mcp_server.endpoint import McpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges, ToolPages
 from sidecall.features.mcp_server.parts import McpParts
+from sidecall.http.authentication import HEADERS
+from sidecall.http.body import Bounds
 from sidecall.kernel.core.result_memory import ResultMemory
-from sidecall.kernel.http.authentication import HEADERS
-from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from tests.features.mcp_server.messages import PREFIX, head, write
 from tests.features.mcp_server.test_live import read

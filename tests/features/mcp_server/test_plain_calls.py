@@ -14,9 +14,9 @@ from sidecall.features.mcp_server.revisions import RpcMessage
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.features.mcp_server.messages import BEFORE, META, MODERN, PREFIX, head
-from tests.kernel.rest.over_a_wire import Server
 from tests.kit.asgi import BOTH_WAYS, sized
 from tests.kit.clients import MakeClient
+from tests.rest.over_a_wire import Server
 
 # What a message may say that is none of ours, and with which it is read like any message.
 _BESIDE = {"com.example/beside": 1}

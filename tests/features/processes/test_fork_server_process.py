@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.features.processes.code import open_code
 from sidecall.features.processes.fork_server_process import ForkServerProcess
-from sidecall.kernel.http.late_modules import LateModules
+from sidecall.http.late_modules import LateModules
 from sidecall.loading.collect import TOOLS_OF
 from tests.kit.projects import write
 

@@ -9,10 +9,10 @@ from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionToo
 from openai.types.responses import FunctionToolParam
 from pydantic import TypeAdapter
 
-from tests.kernel.rest.document.test_served import book_room
-from tests.kernel.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 from tests.kit.clients import MakeClient
 from tests.kit.tools import ping
+from tests.rest.document.test_served import book_room
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 
 async def test_the_page_shows_the_definition_of_a_tool_that_is_there(make_client: MakeClient) -> None:

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from sidecall import InjectedToolArg, ToolException, tool
+from sidecall.http.answer_headers import quota_headers
 from sidecall.kernel.core.quota import Quota
-from sidecall.kernel.http.answer_headers import quota_headers
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.clients import MakeClient
 from tests.kit.events import EVENTS, events_in

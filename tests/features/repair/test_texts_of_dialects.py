@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.kernel.rest.test_dialects import CALLS, echo
-from tests.kernel.rest.test_said import double
 from tests.kit.clients import MakeClient
+from tests.rest.test_dialects import CALLS, echo
+from tests.rest.test_said import double
 
 
 @pytest.mark.parametrize("dialect", CALLS)

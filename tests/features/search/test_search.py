@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from sidecall import tool
-from tests.kernel.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 from tests.kit.calls import write_call
 from tests.kit.clients import MakeClient
+from tests.rest.routes.listed import NAMED, PARAMETERS, ask, convert, search
 
 
 @tool

@@ -11,13 +11,13 @@ import pytest
 from starlette.requests import ClientDisconnect
 
 from sidecall import Registry, ToolException, tool
+from sidecall.http.context import RequestContext
+from sidecall.http.disconnect import DisconnectListener
+from sidecall.http.preferences import PLAIN, Preferences
 from sidecall.kernel.core.errors import ToolCallFailed
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.disconnect import DisconnectListener
-from sidecall.kernel.http.preferences import PLAIN, Preferences
-from sidecall.kernel.rest.answers import answer_call
 from sidecall.main import create_app
+from sidecall.rest.answers import answer_call
 from sidecall.settings import Settings
 
 

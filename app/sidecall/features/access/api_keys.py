@@ -16,9 +16,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstrai
 from starlette.types import Scope
 
 from sidecall.features.access.auth_methods import REFUSE, read_bearer, values_of
+from sidecall.http.authentication import KEY, LOOK, BadCredential
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.kernel.http.authentication import KEY, LOOK, BadCredential
 from sidecall.kernel.ports.store import DEFAULT_TENANT
 from sidecall.loading.atomic_write import hold_alone, replace_text
 

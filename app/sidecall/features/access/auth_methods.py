@@ -8,10 +8,10 @@ from typing import Protocol
 
 from starlette.types import Scope
 
+from sidecall.http.authentication import HEADERS, BadCredential, Unauthenticated
 from sidecall.kernel.core.context import ANONYMOUS, EVERYTHING, Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import Overloaded
-from sidecall.kernel.http.authentication import HEADERS, BadCredential, Unauthenticated
 from sidecall.kernel.ports.store import DEFAULT_TENANT
 
 # Identify the caller of a request that came through a proxy.

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
-from sidecall.kernel.http.authentication import WELL_KNOWN, Access
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.http.authentication import WELL_KNOWN, Access
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
+from sidecall.rest.openapi import CALLER_PROBLEM
 
 router = APIRouter(tags=["callers"], route_class=LateRoute)
 

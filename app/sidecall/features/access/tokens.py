@@ -14,8 +14,8 @@ from starlette.types import Scope
 
 from sidecall.features.access.auth_methods import REFUSE, read_bearer
 from sidecall.features.access.jwks import IssuerKeys
+from sidecall.http.authentication import BadCredential
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.http.authentication import BadCredential
 from sidecall.kernel.ports.store import DEFAULT_TENANT
 
 logger = logging.getLogger("sidecall")

@@ -12,12 +12,9 @@ from sidecall.features.approvals.decide import DecisionTerms, decide, is_own
 from sidecall.features.approvals.record import ApprovalRecord, Decision
 from sidecall.features.approvals.stores import ListedApproval
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
-from sidecall.kernel.core.scopes import DECIDE
-from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.body import read_json
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import (
+from sidecall.http.body import read_json
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
@@ -28,16 +25,19 @@ from sidecall.kernel.http.parameters import (
     refuse_unknown_parameters,
     write_link,
 )
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.problems import Problem
+from sidecall.kernel.core.errors import InvalidDecision, UnknownApproval
+from sidecall.kernel.core.scopes import DECIDE
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
-from sidecall.kernel.rest.body_errors import format_errors, list_errors
-from sidecall.kernel.rest.examples import APPROVAL, DECISIONS
-from sidecall.kernel.rest.items.writing import name_failure
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page, json_body
-from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.plain_calls import write_answer
-from sidecall.kernel.rest.wire import Answer
+from sidecall.rest.body_errors import format_errors, list_errors
+from sidecall.rest.examples import APPROVAL, DECISIONS
+from sidecall.rest.items.writing import name_failure
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_page, json_body
+from sidecall.rest.parsed_call import DialectName
+from sidecall.rest.plain_calls import write_answer
+from sidecall.rest.wire import Answer
 
 # The header that counts what a list has on all pages.
 COUNT = "X-Total-Count"

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from pydantic_core import to_json
 
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import (
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
@@ -16,9 +16,9 @@ from sidecall.kernel.http.parameters import (
     refuse_unknown_parameters,
     write_link,
 )
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.problems import Problem
 from sidecall.kernel.ports.approvals.rules import ApprovalRule
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_page
 
 router = APIRouter(tags=["approvals"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

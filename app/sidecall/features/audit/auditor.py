@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from uuid_utils import uuid7
 
 from sidecall.features.audit.stores import AuditAction, AuditEntry, AuditTrail
+from sidecall.http.authentication import Unauthenticated
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.scopes import MissingScope, require_scope
-from sidecall.kernel.http.authentication import Unauthenticated
 from sidecall.kernel.ports.store import DEFAULT_TENANT
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pydantic_core import to_json
 from sidecall.features.audit.stores import AuditAction, AuditEntry, AuditFilter
 from sidecall.features.calls.routes import Moment
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import (
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import (
     ENTRY,
     OF_LINK,
     WHOLE_NUMBER,
@@ -19,7 +19,7 @@ from sidecall.kernel.http.parameters import (
     refuse_unknown_parameters,
     write_link,
 )
-from sidecall.kernel.rest.openapi import describe_page
+from sidecall.rest.openapi import describe_page
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

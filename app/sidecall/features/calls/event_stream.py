@@ -13,13 +13,13 @@ from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.notification_handler import Sights
 from sidecall.features.server_parts import Parts
+from sidecall.http import problems
+from sidecall.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
+from sidecall.http.problems import shutdown_problem
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.http import problems
-from sidecall.kernel.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
-from sidecall.kernel.http.problems import shutdown_problem
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter
-from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.rest.parsed_call import DialectName
+from sidecall.rest.plain_calls import write_answer
 
 # The event id of every call's answer, by which any server knows that a client has it.
 LAST = 999_999_999

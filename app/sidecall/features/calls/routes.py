@@ -18,12 +18,9 @@ from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.core.context import CallOrigin
-from sidecall.kernel.core.errors import ErrorKind, cut_name
-from sidecall.kernel.core.scopes import READ
-from sidecall.kernel.http.events import MEDIA_TYPE, PieceStream
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import (
+from sidecall.http.events import MEDIA_TYPE, PieceStream
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import (
     WHOLE_NUMBER,
     CallerDep,
     ContextDep,
@@ -33,14 +30,17 @@ from sidecall.kernel.http.parameters import (
     refuse_unknown_parameters,
     write_link,
 )
-from sidecall.kernel.http.preferences import PREFER, read_preferences
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.preferences import PREFER, read_preferences
+from sidecall.http.problems import Problem
+from sidecall.kernel.core.context import CallOrigin
+from sidecall.kernel.core.errors import ErrorKind, cut_name
+from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
-from sidecall.kernel.rest.items.writing import name_failure
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_page
-from sidecall.kernel.rest.parsed_call import DialectName
-from sidecall.kernel.rest.wire import AnsweredCall
+from sidecall.rest.items.writing import name_failure
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_page
+from sidecall.rest.parsed_call import DialectName
+from sidecall.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

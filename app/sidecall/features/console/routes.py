@@ -13,9 +13,9 @@ from sidecall.features.console.pages import PAGES, Page, find_page
 from sidecall.features.console.render import PAGE_HEADERS, name_version, write_file, write_page
 from sidecall.features.console.sessions import LONGEST, SessionStore, name_cookie, read_token
 from sidecall.features.console.visits import Reader, View, Visit
+from sidecall.http.application import SLASH
+from sidecall.http.parameters import LateRoute
 from sidecall.kernel.core.errors import RequestError
-from sidecall.kernel.http.application import SLASH
-from sidecall.kernel.http.parameters import LateRoute
 
 router = APIRouter(include_in_schema=False, route_class=LateRoute)
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from starlette.types import Scope
 
 from sidecall.features.access.auth_methods import Methods
+from sidecall.http.authentication import BEARER, HEADERS, KEY, BadCredential
 from sidecall.kernel.core.context import Caller
-from sidecall.kernel.http.authentication import BEARER, HEADERS, KEY, BadCredential
 from sidecall.storage.database import Database
 
 # Seconds after which a session ends: since its last request, and since its begin.

@@ -11,16 +11,16 @@ from pydantic_core import to_json
 from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.snippets import Wanted, read_wanted
 from sidecall.features.server_parts import PartsDep
+from sidecall.http.body import read_bytes
+from sidecall.http.events import InPieces
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, ContextDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.kernel.core.overload import StoreUnavailable
-from sidecall.kernel.http.body import read_bytes
-from sidecall.kernel.http.events import InPieces
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, ContextDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.ports.contents import KeptContent, is_media_type
-from sidecall.kernel.rest.answers import content_url
-from sidecall.kernel.rest.listings import has
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
+from sidecall.rest.answers import content_url
+from sidecall.rest.listings import has
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems
 
 router = APIRouter(tags=["contents"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic_core import to_json
 from starlette.responses import Response
 
+from sidecall.http.parameters import must_be, write_link
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
 from sidecall.kernel.concurrency.pools import SNIPPETS
@@ -16,7 +17,6 @@ from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import InvalidParameter, write_seconds
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.sender import Deadline
-from sidecall.kernel.http.parameters import must_be, write_link
 from sidecall.kernel.ports.contents import JSON, TEXT, KeptContent
 from sidecall.later import Later
 

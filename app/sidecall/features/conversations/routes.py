@@ -9,8 +9,8 @@ from pydantic_core import to_json
 from sidecall.features.calls.routes import FromCall
 from sidecall.features.conversations.story import ConversationStory, ListedConversation, list_page, tell_story
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import (
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import (
     WHOLE_NUMBER,
     CallerDep,
     LateRoute,
@@ -21,7 +21,7 @@ from sidecall.kernel.http.parameters import (
 )
 from sidecall.kernel.ports.file_errors import UnknownConversation
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
-from sidecall.kernel.rest.openapi import describe_page
+from sidecall.rest.openapi import describe_page
 
 router = APIRouter(tags=["conversations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -7,12 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import to_json
 
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.body import read_json
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.body import read_json
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
 from sidecall.kernel.ports.secrets import InvalidSecret, SecretListing
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
+from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 
 router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -19,9 +19,9 @@ from sidecall.features.credentials.oauth.authorization_flow import (
 from sidecall.features.credentials.oauth.settings import CALLBACK, START
 from sidecall.features.credentials.own_secrets import SecretKeeper
 from sidecall.features.server_parts import PartsDep
+from sidecall.http.authentication import Access, Unauthenticated
+from sidecall.http.parameters import LateRoute
 from sidecall.kernel.core.context import ANONYMOUS, Caller
-from sidecall.kernel.http.authentication import Access, Unauthenticated
-from sidecall.kernel.http.parameters import LateRoute
 from sidecall.kernel.ports.secrets import TooManySecrets
 from sidecall.kernel.ports.user_tokens import TokenUnavailable
 

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Depends, Path, Response
 from pydantic_core import to_json
 
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
 from sidecall.kernel.ports.user_tokens import TokenListing, TokenRemoval, UnknownUserToken
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.openapi import CALLER_PROBLEM
 
 router = APIRouter(tags=["callers"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

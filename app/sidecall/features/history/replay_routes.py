@@ -10,14 +10,14 @@ from sidecall.features.calls.routes import AnswerForm, CallId
 from sidecall.features.jobs.answers import answer_replay
 from sidecall.features.jobs.errors import InvalidReplay
 from sidecall.features.server_parts import PartsDep
-from sidecall.kernel.http.body import parse_body, read_body
-from sidecall.kernel.http.parameters import CallContextDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
-from sidecall.kernel.http.problems import Problem
+from sidecall.http.body import parse_body, read_body
+from sidecall.http.parameters import CallContextDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
+from sidecall.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval
-from sidecall.kernel.rest.body_errors import format_errors, list_errors
-from sidecall.kernel.rest.openapi import json_body
-from sidecall.kernel.rest.wire import Answer, AnsweredCall
+from sidecall.rest.body_errors import format_errors, list_errors
+from sidecall.rest.openapi import json_body
+from sidecall.rest.wire import Answer, AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

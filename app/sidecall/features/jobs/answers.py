@@ -15,22 +15,22 @@ from sidecall.features.jobs.state_machine import may_repeat
 from sidecall.features.jobs.stores import AcceptedCall
 from sidecall.features.jobs.submission import Submission, Submitted, entry_of
 from sidecall.features.server_parts import Parts
+from sidecall.http.answer_headers import cache_headers, quota_headers
+from sidecall.http.context import RequestContext
+from sidecall.http.fast_path import Reply
+from sidecall.http.preferences import Preferences
+from sidecall.http.problems import answer, answer_http
 from sidecall.kernel.core.errors import UnknownTool
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.sender import Deadline, Sender
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.preferences import Preferences
-from sidecall.kernel.http.problems import answer, answer_http
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.items.writing import name_failure
-from sidecall.kernel.rest.parsed_call import DialectName, ReceivedCall
-from sidecall.kernel.rest.plain_calls import write_answer
+from sidecall.rest.items.writing import name_failure
+from sidecall.rest.parsed_call import DialectName, ReceivedCall
+from sidecall.rest.plain_calls import write_answer
 
 # Seconds after which a client should ask first.
 _ASK_AFTER = "1"

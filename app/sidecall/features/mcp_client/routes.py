@@ -12,14 +12,14 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.collect import read_mcp_servers
 from sidecall.features.status.models import McpServerStatus
 from sidecall.features.status.operation import NoUpstream
+from sidecall.http.body import parse_body, read_body
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.kernel.core.errors import InvalidParameter, NothingWaits, UnknownMcpServer, cut_name
 from sidecall.kernel.core.overload import PartUnavailable
 from sidecall.kernel.core.scopes import OPERATE
-from sidecall.kernel.http.body import parse_body, read_body
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.rest.body_errors import format_errors, list_errors
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_problems, json_body
+from sidecall.rest.body_errors import format_errors, list_errors
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_problems, json_body
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -30,19 +30,19 @@ from sidecall.features.mcp_server.sessions import HEADER, RAW_HEADER, Session, S
 from sidecall.features.mcp_server.stdio import listen_legacy, listen_to_changes
 from sidecall.features.mcp_server.streamable import TOO_SLOW, StreamableAnswer, answer_message
 from sidecall.features.server_parts import Parts
+from sidecall.http import problems
+from sidecall.http.answer_headers import quota_headers
+from sidecall.http.authentication import CALLER, HEADERS, caller_of
+from sidecall.http.context import BareHeaders, RequestContext, make_context
+from sidecall.http.disconnect import DisconnectListener, DisconnectSweep
+from sidecall.http.fast_path import NO_HEADERS, Reply, Rest, send_reply, serve
+from sidecall.http.plain_requests import JsonDoor
+from sidecall.http.preferences import EVENTS, names_events, weigh
+from sidecall.http.problems import DETAIL
 from sidecall.kernel.core.context import ANONYMOUS, Caller
 from sidecall.kernel.core.errors import MalformedJSON, RequestError
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http import problems
-from sidecall.kernel.http.answer_headers import quota_headers
-from sidecall.kernel.http.authentication import CALLER, HEADERS, caller_of
-from sidecall.kernel.http.context import BareHeaders, RequestContext, make_context
-from sidecall.kernel.http.disconnect import DisconnectListener, DisconnectSweep
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply, Rest, send_reply, serve
-from sidecall.kernel.http.plain_requests import JsonDoor
-from sidecall.kernel.http.preferences import EVENTS, names_events, weigh
-from sidecall.kernel.http.problems import DETAIL
 
 logger = logging.getLogger("sidecall")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from sidecall.features.mcp_server.endpoint import McpEndpoint
     from sidecall.features.mcp_server.parts import McpParts
-    from sidecall.kernel.http.fast_path import Reply, Rest
+    from sidecall.http.fast_path import Reply, Rest
 
 open_endpoint: "Callable[..., McpEndpoint]" = later("sidecall.features.mcp_server.endpoint:open_endpoint")
 

@@ -22,14 +22,14 @@ from sidecall.features.mcp_server.revisions import (
     make_complete,
 )
 from sidecall.features.mcp_server.sessions import Sessions
+from sidecall.http.backlog import Backlog
+from sidecall.http.body import Bounds
 from sidecall.kernel.core.context import ANONYMOUS, Caller, EventListener, Presence
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.scopes import DECIDE, DECIDE_OWN
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.backlog import Backlog
-from sidecall.kernel.http.body import Bounds
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.contents import Contents

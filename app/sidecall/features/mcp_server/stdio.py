@@ -30,11 +30,11 @@ from sidecall.features.mcp_server.revisions import (
     write_result,
 )
 from sidecall.features.mcp_server.streamable import answer_message, head_of_stream, make_progress_listener
+from sidecall.http.body import parse_body
+from sidecall.http.disconnect import DisconnectListener
+from sidecall.http.events import STILL_WORKING, write_event
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON
-from sidecall.kernel.http.body import parse_body
-from sidecall.kernel.http.disconnect import DisconnectListener
-from sidecall.kernel.http.events import STILL_WORKING, write_event
 
 logger = logging.getLogger("sidecall")
 

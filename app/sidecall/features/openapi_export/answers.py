@@ -9,23 +9,23 @@ from starlette.types import Scope
 
 from sidecall.features.jobs.answers import accept_call, is_remembered, write_entry
 from sidecall.features.server_parts import Parts
+from sidecall.http.answer_headers import cache_headers, quota_headers
+from sidecall.http.fast_path import NO_HEADERS, Reply
+from sidecall.http.preferences import PLAIN, Preferences
+from sidecall.http.problems import MEDIA_TYPE, PROBLEM, problem
 from sidecall.kernel.core.content_blocks import holds_media
 from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ABSENT, NOTES, ToolMessage, find_artifact, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.answer_headers import cache_headers, quota_headers
-from sidecall.kernel.http.fast_path import NO_HEADERS, Reply
-from sidecall.kernel.http.preferences import PLAIN, Preferences
-from sidecall.kernel.http.problems import MEDIA_TYPE, PROBLEM, problem
 from sidecall.kernel.json_data.bulk import is_bulky
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Answering
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.contents import JSON
-from sidecall.kernel.rest.answers import answer_instead, content_url, write_json
-from sidecall.kernel.rest.dialect_writers import write_openai
-from sidecall.kernel.rest.served_examples import make_arguments
+from sidecall.rest.answers import answer_instead, content_url, write_json
+from sidecall.rest.dialect_writers import write_openai
+from sidecall.rest.served_examples import make_arguments
 
 # The status and title of each kind of failure, for programs that know HTTP only.
 _PROBLEMS: Mapping[ErrorKind, tuple[int, str]] = {

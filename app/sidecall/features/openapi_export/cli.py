@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from sidecall.kernel.registry import Registry
-from sidecall.kernel.rest.examples import BATCH, CALLS
+from sidecall.rest.examples import BATCH, CALLS
 from sidecall.terminal.options import make_server, read_settings
 
 

@@ -9,14 +9,14 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from sidecall.features.approvals.steps import may_ask
+from sidecall.http.problems import MEDIA_TYPE, Problem
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.http.problems import MEDIA_TYPE, Problem
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.openapi import REF
-from sidecall.kernel.rest.openapi_document import choose_schemes
-from sidecall.kernel.rest.served_examples import make_arguments
 from sidecall.kernel.schema.references import list_schemas, map_children
+from sidecall.rest.openapi import REF
+from sidecall.rest.openapi_document import choose_schemes
+from sidecall.rest.served_examples import make_arguments
 from sidecall.version import __version__
 
 _REF = "#/components/schemas/"

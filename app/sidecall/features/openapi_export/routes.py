@@ -9,20 +9,20 @@ from sidecall.features.openapi_export.answers import answer_operation
 from sidecall.features.openapi_export.document import DocumentOptions, DocumentReader, write_body, write_document
 from sidecall.features.openapi_export.shortcuts import make_request
 from sidecall.features.server_parts import PartsDep
+from sidecall.http.answer_headers import CACHE, CACHE_CONTROL, DOCUMENTED
+from sidecall.http.body import read_body
+from sidecall.http.parameters import CallContextDep, CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.preferences import DOCUMENTED as PREFERENCES
+from sidecall.http.preferences import PARAMETERS, REPLAYED, read_preferences
+from sidecall.http.problems import Problem
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.answer_headers import CACHE, CACHE_CONTROL, DOCUMENTED
-from sidecall.kernel.http.body import read_body
-from sidecall.kernel.http.parameters import CallContextDep, CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.preferences import DOCUMENTED as PREFERENCES
-from sidecall.kernel.http.preferences import PARAMETERS, REPLAYED, read_preferences
-from sidecall.kernel.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.kernel.rest.listings import Listing, make_listing
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.routes.tools import IfNoneMatch
-from sidecall.kernel.rest.shortcuts import ShownContextDep
-from sidecall.kernel.rest.tool_selection import Names, OfToolset, Tags, ToolChoice
+from sidecall.rest.listings import Listing, make_listing
+from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.routes.tools import IfNoneMatch
+from sidecall.rest.shortcuts import ShownContextDep
+from sidecall.rest.tool_selection import Names, OfToolset, Tags, ToolChoice
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -9,18 +9,18 @@ from uuid_utils import uuid4
 
 from sidecall.features.openapi_export.answers import begin_operation
 from sidecall.features.server_parts import Parts
+from sidecall.http.body import parse_body
+from sidecall.http.context import RequestContext
+from sidecall.http.disconnect import DisconnectSweep
+from sidecall.http.fast_path import CALLED, Reply, Shortcut
+from sidecall.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import make_call
-from sidecall.kernel.http.body import parse_body
-from sidecall.kernel.http.context import RequestContext
-from sidecall.kernel.http.disconnect import DisconnectSweep
-from sidecall.kernel.http.fast_path import CALLED, Reply, Shortcut
-from sidecall.kernel.http.plain_requests import REMEMBERING, with_body, without
 from sidecall.kernel.json_data.text import name_json_type, read_object
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT, is_permitted
-from sidecall.kernel.rest.served_examples import make_arguments
-from sidecall.kernel.rest.shortcuts import SHOWN_CONTEXT
+from sidecall.rest.served_examples import make_arguments
+from sidecall.rest.shortcuts import SHOWN_CONTEXT
 
 
 def make_shortcuts(parts: Parts) -> dict[str, Shortcut]:

@@ -7,8 +7,8 @@ from sidecall.features.provider_formats.lint import lint_tool
 from sidecall.features.provider_formats.searches import find_search, list_deferred, render_deferred, render_search
 from sidecall.kernel.core.options import NAMES, NativeKind
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.rest.tool_selection import Declared, HostedTools
 from sidecall.kernel.schema.forms.definitions import DefinitionFormat, find_form
+from sidecall.rest.tool_selection import Declared, HostedTools
 
 __all__ = ["declare", "find_search", "lint_tool", "list_deferred", "render_deferred", "render_search"]
 

@@ -7,10 +7,10 @@ from pydantic_core import to_json
 
 from sidecall.features.reload.reloader import Reloaded
 from sidecall.features.reload.whole_server import Reloading
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
+from sidecall.rest.openapi import CALLER_PROBLEM
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -8,18 +8,18 @@ from pydantic_core import to_json
 from sidecall.features.search.index import MOST_OF_QUERY, BadPattern
 from sidecall.features.search.search_tool import SearchMode, find_tools
 from sidecall.features.server_parts import PartsDep
+from sidecall.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.examples import LISTING
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
-from sidecall.kernel.rest.routes.tools import ToolDetail, get_tool
-from sidecall.kernel.rest.shortcuts import ShownContextDep
-from sidecall.kernel.rest.tool_selection import Format, Names, OfToolset, Strict, Tags, ToolChoice
 from sidecall.kernel.schema.forms.definitions import render_definitions
+from sidecall.rest.examples import LISTING
+from sidecall.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.routes.tools import ToolDetail, get_tool
+from sidecall.rest.shortcuts import ShownContextDep
+from sidecall.rest.tool_selection import Format, Names, OfToolset, Strict, Tags, ToolChoice
 
 router = APIRouter(tags=["tools"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -7,10 +7,10 @@ from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.collect import StatusReader, show_workspaces
 from sidecall.features.status.models import ServerStatus
 from sidecall.features.status.operation import count_waiting
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import LateRoute, refuse_unknown_parameters
 from sidecall.kernel.concurrency.pools import SERVER
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import LateRoute, refuse_unknown_parameters
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.openapi import CALLER_PROBLEM
 
 router = APIRouter(tags=["operations"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

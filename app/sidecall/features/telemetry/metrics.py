@@ -8,10 +8,10 @@ from typing import Any
 
 from sidecall.features.telemetry.shared_counts import REQUESTS, SharedCounter, SharedReadings, SharedTally
 from sidecall.features.telemetry.tally import GaugeSources, HasOccupancy, Tally
+from sidecall.http.request_counts import RequestTally
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.http.request_counts import RequestTally
 from sidecall.kernel.lifecycle import METRICS, Counts, Lifecycle
 from sidecall.later import Later
 

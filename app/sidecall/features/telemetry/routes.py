@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Response
 from sidecall.features.server_parts import PartsDep
 from sidecall.features.status.operation import count_waiting
 from sidecall.features.telemetry.metrics import render_page
-from sidecall.kernel.http.parameters import LateRoute
+from sidecall.http.parameters import LateRoute
 
 router = APIRouter(tags=["operations"], route_class=LateRoute)
 

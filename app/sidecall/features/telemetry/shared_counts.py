@@ -7,7 +7,7 @@ from typing import Any
 
 from sidecall.features.telemetry.log_writer import count_dropped
 from sidecall.features.telemetry.tally import DURATIONS, WAITS, GaugeSources, Tally
-from sidecall.kernel.http.request_counts import NO_ROUTE
+from sidecall.http.request_counts import NO_ROUTE
 from sidecall.kernel.lifecycle import Counts
 
 # What a block is about, the first word of its key: a tool's durations, its outcomes, requests, and other counters.

@@ -16,7 +16,7 @@ from sidecall.later import later
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from sidecall.kernel.http.authentication import Authenticator
+    from sidecall.http.authentication import Authenticator
 
 # Few servers have a file to parse.
 _parse_toml: Callable[[str], dict[str, Any]] = later("tomllib:loads")

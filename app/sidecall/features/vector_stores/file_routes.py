@@ -13,14 +13,14 @@ from sidecall.features.vector_stores.openai_shapes import DeletedUpload, FilePur
 from sidecall.features.vector_stores.records import ListOrder, PageRequest
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.workspaces.uploads import read_form
+from sidecall.http.body import read_bytes
+from sidecall.http.events import InPieces
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.http.body import read_bytes
-from sidecall.kernel.http.events import InPieces
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.listings import has
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM
+from sidecall.rest.listings import has
+from sidecall.rest.openapi import CALLER_PROBLEM
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

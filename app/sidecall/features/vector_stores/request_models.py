@@ -17,9 +17,9 @@ from sidecall.features.vector_stores.filters import (
 )
 from sidecall.features.vector_stores.openai_shapes import NUMBER, StaticSizes
 from sidecall.features.vector_stores.passage_search import Weights
+from sidecall.http.body import Bounds, read_json
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.http.body import Bounds, read_json
-from sidecall.kernel.rest.body_errors import format_errors, list_errors
+from sidecall.rest.body_errors import format_errors, list_errors
 
 M = TypeVar("M", bound=BaseModel)
 MOST_FILES_AT_ONCE = 100

@@ -25,11 +25,11 @@ from sidecall.features.vector_stores.request_models import (
     choose_cut,
     read_model,
 )
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.problems import Problem
 from sidecall.kernel.core.errors import InvalidParameter, ToolException
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
-from sidecall.kernel.http.problems import Problem
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, json_body
+from sidecall.rest.openapi import CALLER_PROBLEM, json_body
 
 router = APIRouter(tags=["file search"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

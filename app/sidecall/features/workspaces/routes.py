@@ -21,16 +21,16 @@ from sidecall.features.workspaces.uploads import (
     read_sent_file,
     read_term,
 )
+from sidecall.http.body import read_json
+from sidecall.http.events import InPieces
+from sidecall.http.fast_path import Reply
+from sidecall.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, is_readable, refuse_unknown_parameters
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
-from sidecall.kernel.http.body import read_json
-from sidecall.kernel.http.events import InPieces
-from sidecall.kernel.http.fast_path import Reply
-from sidecall.kernel.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, is_readable, refuse_unknown_parameters
 from sidecall.kernel.ports.file_errors import UnknownWorkspace
 from sidecall.kernel.ports.workspaces import LONGEST, can_name
-from sidecall.kernel.rest.listings import has
-from sidecall.kernel.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
+from sidecall.rest.listings import has
+from sidecall.rest.openapi import CALLER_PROBLEM, describe_bytes, describe_problems, json_body
 
 router = APIRouter(tags=["workspaces"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

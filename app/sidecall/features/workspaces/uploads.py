@@ -13,9 +13,9 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from sidecall.features.workspaces.claims import Claim
 from sidecall.features.workspaces.workspace import Workspace
 from sidecall.features.workspaces.workspaces import Expiry
+from sidecall.http.body import Bounds, parse_body, read_body, read_bytes
 from sidecall.kernel.core.errors import InvalidParameter, UnsupportedMediaType
-from sidecall.kernel.http.body import Bounds, parse_body, read_body, read_bytes
-from sidecall.kernel.rest.body_errors import format_errors, list_errors
+from sidecall.rest.body_errors import format_errors, list_errors
 
 
 class ExpiresAfter(BaseModel, defer_build=True):

@@ -31,7 +31,7 @@
     + CallDenied, CallRejected by a guardrail, by a person
     + CallUnanswered           in a batch, for what is a problem of a single call; more in `features/jobs/errors.py`
 
-A class's docstring is its default message. `kernel/http/problems.py` says how an error is shown over HTTP.
+A class's docstring is its default message. `http/problems.py` says how an error is shown over HTTP.
 """
 
 import inspect

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.rest.items.writing import ITEM_WRITERS
+from sidecall.rest.items.writing import ITEM_WRITERS
 from tests.features.native_items.rest.built_in import TOOLS, write_computer_call
 from tests.kit.clients import MakeClient
 

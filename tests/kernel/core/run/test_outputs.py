@@ -8,7 +8,7 @@ from langchain_core.messages import convert_to_openai_messages
 from pydantic import ValidationError
 
 from sidecall import ToolOutputFileContent, ToolOutputImage, ToolOutputText, function_tool, tool
-from sidecall.kernel.rest.dialect_writers import write_responses
+from sidecall.rest.dialect_writers import write_responses
 from tests.kit.calls import run
 
 IMAGE = ToolOutputImage(image_url="https://e.org/i.png", detail="low")
