@@ -56,11 +56,11 @@ from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, build_all
 from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.admission import Admission
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.ports.contents import JSON, TEXT, Contents
 from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.registry import Registry
@@ -250,13 +250,13 @@ def _resolve_secrets(registry: Registry, settings: Settings) -> Callable[[str], 
     return secrets
 
 
-def _budget(settings: Settings, contents: Contents | None, results: ResultMemory) -> Budget:
+def _budget(settings: Settings, contents: Contents | None, results: ResultMemory) -> Truncate:
     async def keep(body: str | bytes, caller: Caller) -> str | None:
         if contents is None:
             return None
         return content_url(await contents.keep(body, caller, TEXT if isinstance(body, str) else JSON))
 
-    return Budget(settings.max_content_bytes, keep, results)
+    return Truncate(settings.max_content_bytes, keep, results)
 
 
 def _list_stages(settings: Settings, features: Features, results: ResultMemory) -> Stages:

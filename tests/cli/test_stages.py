@@ -30,13 +30,13 @@ success:
    3  Execute
    4  format_output
    5  hold_result
-   6  Budget
+   6  Truncate
 failure:
    1  wrap_unexpected
    2  ApproveInside
    3  log_failure
    4  format_failure
-   5  Budget
+   5  Truncate
    6  replay_answer
 """
 
@@ -61,7 +61,7 @@ def test_an_option_adds_its_steps_in_their_place(file: Path) -> None:
     result = CliRunner().invoke(cli, ["stages", "pay", "--tools", str(file)])
 
     names = [line.split()[1] for line in result.stdout.partition("failure:")[0].splitlines()[1:]]
-    assert names == ["decode", "FindPrevious", "validate", "Approve", "Execute", "format_output", "Budget"]
+    assert names == ["decode", "FindPrevious", "validate", "Approve", "Execute", "format_output", "Truncate"]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from sidecall.features.telemetry.per_minute import Minutes
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.main import create_app
 from sidecall.settings import Settings
 from sidecall.storage.outage import LateSteps

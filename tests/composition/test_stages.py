@@ -8,16 +8,16 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.cache.answers import Caching
 from sidecall.kernel.executors.base import InlineExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.gate import Plan, Plans
 from sidecall.kernel.pipeline.stage import Step
+from sidecall.kernel.pipeline.truncate import Truncate
 
 
 def _names(steps: tuple[Step, ...]) -> list[str]:
     return [type(step.__self__).__name__ if ismethod(step) else getattr(step, "__name__", "") for step in steps]
 
 
-def _plan(budget: Budget | None = None, caching: Caching | None = None, **options: object) -> Plan:
+def _plan(budget: Truncate | None = None, caching: Caching | None = None, **options: object) -> Plan:
     stages = default_stages({"inline": InlineExecutor()}, MemoryApprovals(), budget, caching)
     offered = tool("work", description="Work.", **options)(lambda: None)  # type: ignore[call-overload]
     return Plans(stages, Admission(Limits())).of(offered.compiled)
@@ -53,7 +53,7 @@ def test_a_call_of_a_tool_with_everything_takes_all_stages() -> None:
         def on_tool_end(self, _output: object) -> None: ...
 
     plan = _plan(
-        Budget(100, lambda _: None),
+        Truncate(100, lambda _: None),
         callbacks=[Handler()],
         tool_input_guardrails=[lambda _: None],
         tool_output_guardrails=[lambda _: None],
@@ -64,13 +64,13 @@ def test_a_call_of_a_tool_with_everything_takes_all_stages() -> None:
     assert (
         _names(plan.success)
         == (
-            "decode FindPrevious validate guard_input Approve run_on_start Execute guard_output format_output Budget"
+            "decode FindPrevious validate guard_input Approve run_on_start Execute guard_output format_output Truncate"
             " run_on_end"
         ).split()
     )
     assert (
         _names(plan.failure)
         == (
-            "wrap_unexpected ApproveInside log_failure reraise format_failure Budget run_on_error replay_answer"
+            "wrap_unexpected ApproveInside log_failure reraise format_failure Truncate run_on_error replay_answer"
         ).split()
     )

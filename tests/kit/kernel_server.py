@@ -17,10 +17,10 @@ from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, close_with, follow_all, start_all
 from sidecall.kernel.pipeline.admission import Admission, Limits
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
 from sidecall.later import find_provider
@@ -78,7 +78,7 @@ def _make_pipeline(registry: Registry, executors: Executors, results: ResultMemo
 
     limits = Limits(said.max_concurrency, said.max_concurrency_per_caller, said.max_queue, said.queue_timeout)
     admission = Admission(limits)
-    stages = kernel_stages(Execute(executors), Budget(said.max_content_bytes, keep_nothing, results))
+    stages = kernel_stages(Execute(executors), Truncate(said.max_content_bytes, keep_nothing, results))
     services = replace(CallServices(), abandon=admission.abandon, results=results)
     return Pipeline(registry, stages, said.tool_timeout, services, admission, CurrentCall())
 

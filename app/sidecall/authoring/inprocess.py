@@ -32,7 +32,6 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.core.typed_context import read_context
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.failure_policy import find_original, hide_in_refused
 from sidecall.kernel.pipeline.pipeline import Pipeline
@@ -40,6 +39,7 @@ from sidecall.kernel.pipeline.refuse_caller import let_program_call
 from sidecall.kernel.pipeline.run_callbacks import write_validation_error
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.store import Store, SyncStore
@@ -267,10 +267,10 @@ def _read_content(invocation: Invocation, error: ToolFailure) -> Any:
     return invocation.message.content
 
 
-def _make_budget(tool: CompiledTool) -> Budget | None:
+def _make_budget(tool: CompiledTool) -> Truncate | None:
     """Make the budget that the tool sets itself; without a server there is no default, and cut content is not kept."""
     most = tool.options.max_content_bytes
-    return None if most is None else Budget(most, _keep_nothing)
+    return None if most is None else Truncate(most, _keep_nothing)
 
 
 async def _keep_nothing(_body: str | bytes, _caller: Caller) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.tool import MOST_VALUES, Schema
 from sidecall.kernel.schema.references import list_schemas, resolve
 

@@ -29,7 +29,7 @@ from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.native_items import is_native_type
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
-from sidecall.kernel.schema.forms.mirrored import find_mirrored
+from sidecall.kernel.schema.forms.mcp_param_headers import find_mirrored
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles
 from sidecall.kernel.schema.references import inline_references
 

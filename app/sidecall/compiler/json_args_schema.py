@@ -9,7 +9,7 @@ from sidecall.compiler.author_mistakes import describe_whole, find_mismatch, loc
 from sidecall.compiler.choices import choose_most_at_once
 from sidecall.compiler.normalize import normalize_schema
 from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
-from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.schema.drafts import hide_forbidden
 from sidecall.kernel.schema.errors.reading import REPAIR, Reading

@@ -13,7 +13,7 @@ from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.compiler.rule_errors import add_rule, find_rule, format_rule
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import MOST_FIELDS, FieldError
-from sidecall.kernel.core.stepwise import TOO_MANY_CHOICES
+from sidecall.kernel.core.incremental_validation import TOO_MANY_CHOICES
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.text import has_more_text
 from sidecall.kernel.schema.all_of import join_all

@@ -14,13 +14,13 @@ from pydantic_core.core_schema import LiteralSchema
 
 from sidecall.compiler.choices import choose_most_at_once
 from sidecall.compiler.json_args_schema import require_tags, shape_arguments, strip_titles
-from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.tool import MOST_VALUES, Parameter, Schema
 from sidecall.kernel.schema.catch_all import make_catch_all
+from sidecall.kernel.schema.errors.error_cache import ErrorCache
 from sidecall.kernel.schema.infinite_numbers import takes_numbers
 from sidecall.kernel.schema.model_args_schema import JsonMode, ModelArgsSchema, UnknownMode
 from sidecall.kernel.schema.references import inline_references, list_schemas
-from sidecall.kernel.schema.settled_faults import SettledFaults
 
 # Types whose values are their own form in JSON, but for some floats.
 _PLAIN = frozenset((str, int, bool, float, type(None)))
@@ -122,7 +122,7 @@ def make_args_schema(  # noqa: PLR0913  what is known of a model before it is co
         json_mode=json_mode,
         takes_numbers=takes_numbers(flat),
         check_plainly=model.__pydantic_validator__.validate_python if is_plain else None,
-        settled=None if unknown == "walk" else SettledFaults(closed),
+        error_cache=None if unknown == "walk" else ErrorCache(closed),
         most_at_once=_choose_most_at_once(core_schema, flat),
         catch_all=None if catch_all is None else make_catch_all(catch_all, accepted, forbidden, (*flat["properties"],)),
         renamed={name: names[field][0] for field, name in fields.items() if name not in names[field]},

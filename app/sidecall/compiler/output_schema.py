@@ -8,7 +8,7 @@ from pydantic_core import PydanticSerializationError
 
 from sidecall.compiler.choices import is_costly, leads_back
 from sidecall.kernel.core.errors import ToolOutputError
-from sidecall.kernel.core.stepwise import validate
+from sidecall.kernel.core.incremental_validation import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
 from sidecall.later import later

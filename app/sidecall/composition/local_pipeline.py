@@ -26,11 +26,11 @@ from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import ExecutorSettings, close_all
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
 from sidecall.kernel.pipeline.stages import kernel_stages
+from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings
 
@@ -44,7 +44,7 @@ EXECUTORS: Mapping[str, Callable[[ExecutorSettings], Executor]] = {
 def default_stages(
     executors: Mapping[ExecutorName, Executor],
     approvals: Approvals | None = None,
-    budget: Budget | None = None,
+    budget: Truncate | None = None,
     caching: Caching | None = None,
     rules: ApprovalRules | None = None,
 ) -> Stages:

@@ -17,7 +17,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage, find_artifact
 from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.bulk import LONGEST, is_bulky
+from sidecall.kernel.json_data.large_values import LONGEST, is_bulky
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.batch import keep, run_batch
 from sidecall.kernel.pipeline.format import changes_state

@@ -34,9 +34,9 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.pipeline.batch import answer_for
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stage import Stages
+from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired
 from sidecall.kernel.ports.contents import JSON, TEXT
 from sidecall.kernel.ports.sandbox import Sandbox
@@ -190,7 +190,7 @@ class CallRunner:
             await sandbox.close()
 
     def _list_stages(self) -> Stages:
-        budget = Budget(self._settings.max_content_bytes, self._keep, self._results)
+        budget = Truncate(self._settings.max_content_bytes, self._keep, self._results)
         caching, ledger = Caching(timeout=self._settings.tool_timeout), self._ledger
         executors = make_passing(self._settings, self._registry)
         return default_stages(executors, ledger.approvals, budget, caching, ledger.rules)

@@ -16,7 +16,7 @@ from sidecall.kernel.core.errors import ApprovalConflict, InvalidDecision, ToolC
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalRequired

@@ -13,7 +13,7 @@ from sidecall.features.processes.output import ResultBounds, read_output, reduce
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.messages import ObjectList
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from tests.features.processes.process_tools import (
     ERRORS,
     PAIRS,

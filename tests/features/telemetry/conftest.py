@@ -20,7 +20,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 
 

@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from sidecall.kernel.core.command import Command
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.large_values import is_bulky
 from sidecall.kernel.json_data.to_json import dump_plain, render_failure, replace_surrogates, to_plain, to_text
 
 

@@ -12,7 +12,7 @@ from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.result_memory import ResultMemory, ResultReservation
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

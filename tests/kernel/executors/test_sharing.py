@@ -9,8 +9,8 @@ import pytest
 
 from sidecall import tool
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.thread import Inbox, Paces, Sharing, ThreadExecutor
 from sidecall.kernel.executors.thread_jobs import ThreadJob
+from sidecall.kernel.executors.thread_pool import Inbox, Paces, Sharing, ThreadExecutor
 from tests.kernel.executors.conftest import answering
 
 WHO: contextvars.ContextVar[int] = contextvars.ContextVar("WHO")

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry, ToolCall, tool
 from sidecall.kernel.core.invocation import CallRequest
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.pipeline.stages import kernel_stages

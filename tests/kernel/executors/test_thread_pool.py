@@ -11,7 +11,7 @@ import pytest
 from sidecall import tool
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.executors.base import Occupancy
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from tests.kernel.executors.conftest import answering
 
 

@@ -11,7 +11,7 @@ from sidecall import Registry, ToolMessage, tool
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.services import CallServices
 from sidecall.kernel.executors.base import Executor, InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -12,7 +12,7 @@ from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.kernel.core.errors import MissingContext
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.base import InlineExecutor
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from tests.kit.calls import write_request
 

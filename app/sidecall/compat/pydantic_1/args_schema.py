@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, to_jsonable_pyt
 from sidecall.compiler.choices import choose_most_at_once
 from sidecall.compiler.json_args_schema import shape_arguments, strip_titles
 from sidecall.kernel.core.errors import InvalidArguments, SchemaInferenceError
-from sidecall.kernel.core.stepwise import MOST_CHOSEN
+from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.tool import DEEPEST, Schema
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite

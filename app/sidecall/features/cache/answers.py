@@ -17,9 +17,9 @@ from sidecall.kernel.core.errors import ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation, new_invocation_id, open_cost
 from sidecall.kernel.core.messages import ABSENT, ToolMessage, find_artifact, find_value, keep_value
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.large_values import is_bulky
 from sidecall.kernel.json_data.to_json import write_in_pieces
-from sidecall.kernel.pipeline.execution.first_step import make_timeout, seconds_left
+from sidecall.kernel.pipeline.execution.eager_start import make_timeout, seconds_left
 from sidecall.kernel.pipeline.format import changes_state, make_message
 
 # Bytes of an answer besides its text.

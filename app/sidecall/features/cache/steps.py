@@ -14,7 +14,7 @@ from sidecall.kernel.concurrency.pools import ARGUMENTS
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import Cache
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.large_values import is_long
 from sidecall.kernel.pipeline.format import format_output
 from sidecall.kernel.pipeline.stage import Place, Stage, Step
 

@@ -25,7 +25,7 @@ from sidecall.kernel.core.messages import ContentBlock, ToolMessage, ValuedBlock
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool, Parameter
 from sidecall.kernel.json_data.to_json import to_text
-from sidecall.kernel.schema.forms.mirrored import drop_headers
+from sidecall.kernel.schema.forms.mcp_param_headers import drop_headers
 from sidecall.kernel.schema.references import inline_references
 
 logger = logging.getLogger("sidecall")

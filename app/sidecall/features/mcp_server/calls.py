@@ -45,7 +45,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.sender import Sender
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.json_data.bulk import is_bulky, is_long
+from sidecall.kernel.json_data.large_values import is_bulky, is_long
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import dump_plain
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible

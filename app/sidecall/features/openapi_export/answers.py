@@ -18,7 +18,7 @@ from sidecall.kernel.core.errors import ErrorKind, RequestError
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ABSENT, NOTES, ToolMessage, find_artifact, find_value, say_not_kept
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.bulk import is_bulky
+from sidecall.kernel.json_data.large_values import is_bulky
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.pipeline.pipeline import Answering
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sidecall.kernel.json_data.bulk import is_on_loop
+from sidecall.kernel.json_data.large_values import is_on_loop
 from sidecall.kernel.json_data.text import parse_json
 from sidecall.kernel.schema.errors.reading import SHORT, LongRepair
 

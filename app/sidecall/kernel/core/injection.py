@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import MissingContext, SidecallError, ToolExecutionError, refuse_unconfigured
+from sidecall.kernel.core.incremental_validation import validate
 from sidecall.kernel.core.options import ToolOptions
-from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.ports.sandbox import CommandSandbox, PythonSandbox, Sandbox
 from sidecall.kernel.ports.secrets import SecretOwner

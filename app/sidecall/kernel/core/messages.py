@@ -12,7 +12,7 @@ from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.message_views import MessageText, find_text, list_blocks, write_title
 from sidecall.kernel.core.virtual_subclasses import VirtualSubclass, find_from_virtual_base
-from sidecall.kernel.json_data.bulk import WrittenJson
+from sidecall.kernel.json_data.large_values import WrittenJson
 from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.json_data.to_json import dump_plain, no_json_form, to_text, write_in_pieces
 

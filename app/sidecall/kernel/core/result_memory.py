@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from sidecall.kernel.concurrency.coroutines import settle
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.json_data.bulk import has_pieces
+from sidecall.kernel.json_data.large_values import has_pieces
 from sidecall.kernel.json_data.to_json import write_in_pieces
 
 # Bytes below which a result is not counted, and from which on its tool is known for large ones.

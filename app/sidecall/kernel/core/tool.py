@@ -49,7 +49,7 @@ NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 Schema = dict[str, Any]
 # Deeper than what comes from outside may be.
 DEEPEST = 1_000
-# How many values are validated while all others wait; fewer where each may be one of several things (`stepwise`).
+# How many values are validated while all others wait; fewer where each may be one of several things.
 MOST_VALUES = 10_000
 # What the parameters of a tool that are filled so need a sandbox for.
 _SANDBOX_USES: Mapping[Callable[[Supply], Any] | None, SandboxUse] = {find_commands: "commands", find_python: "python"}

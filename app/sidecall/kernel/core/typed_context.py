@@ -12,8 +12,8 @@ from typing_extensions import TypedDict, get_type_hints, is_typeddict
 
 from sidecall.kernel.core.context import RunContextWrapper, ToolContext
 from sidecall.kernel.core.errors import MissingContext, SchemaInferenceError, ToolExecutionError
+from sidecall.kernel.core.incremental_validation import validate
 from sidecall.kernel.core.injection import FromFunction, Supply
-from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.json_data.pointer import format_path
 
 # What the OpenAI Agents SDK tells of the run that a call belongs to.

@@ -9,7 +9,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 
 
 class LateExecutor:

@@ -11,7 +11,8 @@ from pydantic_core import PydanticSerializationError, SchemaSerializer, from_jso
 from pydantic_core.core_schema import any_schema
 
 from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
-from sidecall.kernel.json_data.bulk import (
+from sidecall.kernel.json_data.fast_write import write_compact, write_spaced
+from sidecall.kernel.json_data.large_values import (
     DEEPEST,
     PieceWriter,
     WrittenJson,
@@ -22,7 +23,6 @@ from sidecall.kernel.json_data.bulk import (
     list_pieces,
     write_pieces,
 )
-from sidecall.kernel.json_data.plain import write_compact, write_spaced
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.text import pause_collector
 

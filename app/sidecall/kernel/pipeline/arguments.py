@@ -6,11 +6,11 @@ from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import ARGUMENTS
 from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, ToolFailure
 from sidecall.kernel.core.field_errors import FieldError
+from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.native_items import CUT_OFF
-from sidecall.kernel.core.stepwise import MOST_CHOSEN
 from sidecall.kernel.core.tool import CompiledTool, Schema
-from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.large_values import is_long
 from sidecall.kernel.json_data.text import name_json_type, parse_json, read_object
 from sidecall.kernel.schema.arguments import fill_hidden, fill_slowly, validate_in_steps
 from sidecall.kernel.schema.arguments import validate as validate_at_once

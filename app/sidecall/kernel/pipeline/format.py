@@ -29,7 +29,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.native_items import settle_item
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.bulk import is_bulky, is_long
+from sidecall.kernel.json_data.large_values import is_bulky, is_long
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import (
     Lose,

@@ -17,7 +17,7 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import hand_over
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
-from sidecall.kernel.pipeline.execution.first_step import seconds_left, within
+from sidecall.kernel.pipeline.execution.eager_start import seconds_left, within
 from sidecall.kernel.pipeline.failure_log import log_predicate_failure
 
 NO_CONTEXT: Mapping[str, Any] = MappingProxyType({})

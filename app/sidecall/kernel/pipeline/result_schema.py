@@ -8,7 +8,7 @@ from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ABSENT, RESULT, ToolMessage, are_blocks, find_value, keep_value
 from sidecall.kernel.core.tool import CompiledTool, ResultSchema
-from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.large_values import is_long
 from sidecall.kernel.json_data.to_json import to_plain, to_text
 
 

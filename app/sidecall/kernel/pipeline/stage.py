@@ -41,7 +41,7 @@ class Place(Enum):
     COLLECT = auto()  # what the tool has left behind is listed
     REDACT = auto()  # secrets are hidden in the message
     ANNOTATE = auto()  # what the server has to say is added to the message
-    BUDGET = auto()  # the message is cut to what a model may read
+    TRUNCATE = auto()  # the message is cut to what a model may read
     ENDED = auto()  # callbacks hear of the end
     RELEASE = auto()  # what was opened is closed
 
@@ -57,7 +57,7 @@ class FailurePlace(Enum):
     FORMAT = auto()  # the message is made
     REDACT = auto()
     ANNOTATE = auto()
-    BUDGET = auto()
+    TRUNCATE = auto()
     ENDED = auto()
     REPLAY = auto()  # an answer that was there already takes its place
 

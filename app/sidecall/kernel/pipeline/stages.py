@@ -5,7 +5,6 @@ from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.requirements import ToolRequirements
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.arguments import decode, has_injections, inject, validate
-from sidecall.kernel.pipeline.budget import Budget
 from sidecall.kernel.pipeline.failure_policy import has_way_through, log_failure, reraise, wrap_unexpected
 from sidecall.kernel.pipeline.format import format_failure, format_output, note_ignored, notes_ignored
 from sidecall.kernel.pipeline.guardrails import guard_input, guard_output, has_input_guardrails, has_output_guardrails
@@ -13,6 +12,7 @@ from sidecall.kernel.pipeline.refuse_caller import names_callers, refuse_caller
 from sidecall.kernel.pipeline.result_schema import hold_result, promises_value
 from sidecall.kernel.pipeline.run_callbacks import has_callbacks, run_on_end, run_on_error, run_on_start
 from sidecall.kernel.pipeline.stage import FailurePlace, Place, Stage, Stages, Step
+from sidecall.kernel.pipeline.truncate import Truncate
 
 # What is the same for every call is made once: a call in a test makes its own stages.
 _BEFORE = (
@@ -60,7 +60,7 @@ _OF_KERNEL = ToolRequirements()
 _ALONE = (Stage(Place.DECODE, refuse_without_feature, lacks_feature),)
 
 
-def kernel_stages(execute: Step, budget: Budget | None = None, *, has_features: bool = False) -> Stages:
+def kernel_stages(execute: Step, budget: Truncate | None = None, *, has_features: bool = False) -> Stages:
     """List the stages of a call in order, and those that run once a stage fails; features add theirs.
 
     These two lists are the product. The gate comes before them.
@@ -70,8 +70,8 @@ def kernel_stages(execute: Step, budget: Budget | None = None, *, has_features: 
         budget: How much of it models read; without one it is not cut.
         has_features: Whether features add theirs. Else calls of tools that ask for one are refused.
     """
-    cut = () if budget is None else (Stage(Place.BUDGET, budget),)
-    cut_failure = () if budget is None else (Stage(FailurePlace.BUDGET, budget),)
+    cut = () if budget is None else (Stage(Place.TRUNCATE, budget),)
+    cut_failure = () if budget is None else (Stage(FailurePlace.TRUNCATE, budget),)
     return Stages(
         (*(() if has_features else _ALONE), *_BEFORE, Stage(Place.EXECUTE, execute), *_AFTER, *cut, *_END),
         (*_FAILED, *cut_failure, *_FAILED_END),

@@ -11,15 +11,15 @@ from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import FieldError
-from sidecall.kernel.core.stepwise import StepwiseValidator
+from sidecall.kernel.core.incremental_validation import StepwiseValidator
 from sidecall.kernel.core.tool import DEEPEST, MOST_VALUES, Schema
 from sidecall.kernel.schema.catch_all import CatchAll
+from sidecall.kernel.schema.errors.error_cache import ErrorCache
 from sidecall.kernel.schema.errors.reading import REPAIR
 from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.explain import list_details
 from sidecall.kernel.schema.infinite_numbers import refuse_infinite
 from sidecall.kernel.schema.model_validator import ModelValidator
-from sidecall.kernel.schema.settled_faults import SettledFaults
 
 # Made once: json.dumps makes an encoder at every call.
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -60,7 +60,7 @@ class ModelArgsSchema:
     # What `_check` does for most models, without a look at how; None for the others.
     check_plainly: Callable[..., BaseModel] | None = None
     # What is said of common faults; None where names that no field takes are walked for.
-    settled: SettledFaults | None = None
+    error_cache: ErrorCache | None = None
     # How many values are validated without others having a turn.
     most_at_once: int = MOST_VALUES
     # What validates in place of the model itself; `steps` has it once it is made, for all copies.
@@ -119,8 +119,8 @@ class ModelArgsSchema:
         self, given: Mapping[str, Any], error: ValidationError, repaired: list[str], ignored: list[str]
     ) -> BaseModel:
         details = list_details(error)
-        if len(details) == 1 and self.settled is not None:
-            found = self.settled.find(details[0], given)
+        if len(details) == 1 and self.error_cache is not None:
+            found = self.error_cache.find(details[0], given)
             if found is not None:
                 entry: FieldError = {**found.entry, "loc": [*found.entry["loc"]]}  # A copy, since the answer has it.
                 raise InvalidArguments([entry], partial(self._find_fault, given), found.line) from None

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from sidecall.kernel.core.tool import Schema
-from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.large_values import is_long
 from sidecall.kernel.json_data.pointer import follow
 from sidecall.kernel.schema.describe import list_needed
 from sidecall.kernel.schema.references import resolve

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sidecall import Retry, StructuredTool, ToolAnnotations, ToolException, ToolMessage, tool
-from sidecall.kernel.executors.thread import ThreadExecutor
+from sidecall.kernel.executors.thread_pool import ThreadExecutor
 from tests.kit.calls import run, write_request
 from tests.kit.pipelines import make_pipeline
 from tests.kit.virtual_time import now, outcome, running

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
-from sidecall.kernel.pipeline.execution.first_step import within
+from sidecall.kernel.pipeline.execution.eager_start import within
 from tests.kernel.pipeline.stubborn import LONG, WAYS, Rest, Work, cleans_up_slowly, fails_when_cancelled, swallows
 from tests.kit.virtual_time import now, outcome, running
 

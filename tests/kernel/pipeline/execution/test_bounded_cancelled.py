@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
-from sidecall.kernel.pipeline.execution.first_step import within
+from sidecall.kernel.pipeline.execution.eager_start import within
 from tests.kernel.pipeline.stubborn import LONG, Rest, Work, gives_in, swallows
 from tests.kit.virtual_time import outcome, running
 

@@ -3,7 +3,7 @@
 from sidecall import tool
 from sidecall.kernel.core.invocation import Invocation, new_invocation
 from sidecall.kernel.core.sender import allow_seconds
-from sidecall.kernel.pipeline.execution.first_step import make_timeout, seconds_left
+from sidecall.kernel.pipeline.execution.eager_start import make_timeout, seconds_left
 from tests.kit.calls import write_request
 from tests.kit.pipelines import make_pipeline
 

@@ -13,7 +13,7 @@ from sidecall.kernel.core.overload import read_http_exception, read_refusal, rea
 from sidecall.kernel.core.services import Release
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
-from sidecall.kernel.pipeline.execution.first_step import FirstSteps, is_late, make_timeout, seconds_left
+from sidecall.kernel.pipeline.execution.eager_start import EagerStart, is_late, make_timeout, seconds_left
 from sidecall.kernel.pipeline.hooks import is_cancelled
 from sidecall.later import Later
 
@@ -26,7 +26,7 @@ class Execute:
 
     def __init__(self, executors: Mapping[ExecutorName, Executor]) -> None:
         self._executors = executors
-        self._first_steps = FirstSteps(seconds_left, self._abandon)
+        self._eager_start = EagerStart(seconds_left, self._abandon)
         # Kept here, since the event loop holds its tasks by weak references only.
         self._abandoned: set[asyncio.Task[Any]] = set()
 
@@ -55,7 +55,7 @@ class Execute:
         if results is not None and results.used and tool.name in results.large:
             running = _run_with_room(invocation, results.large[tool.name], running)
         try:
-            is_done, came = self._first_steps.take(running, invocation)
+            is_done, came = self._eager_start.take(running, invocation)
         except BaseException as error:
             if _passes(invocation, error):
                 raise

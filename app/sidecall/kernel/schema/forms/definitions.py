@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.ports.approvals.questions import Questions
-from sidecall.kernel.schema.forms.mirrored import drop_headers
+from sidecall.kernel.schema.forms.mcp_param_headers import drop_headers
 from sidecall.kernel.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
 from sidecall.later import Provided

@@ -1,4 +1,4 @@
-"""Handle large values in pieces, since code in C blocks all other threads until it is done."""
+"""Handle large JSON values in pieces, since code in C blocks all other threads until it is done."""
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic_core import to_json
 
-from sidecall.kernel.json_data.bulk import PieceWriter, is_long, write_pieces
+from sidecall.kernel.json_data.large_values import PieceWriter, is_long, write_pieces
 from sidecall.kernel.json_data.to_json import to_plain, to_text
 
 _ROWS = [{"number": number, "text": f"value {number} é"} for number in range(12_000)]

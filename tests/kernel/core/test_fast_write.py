@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from sidecall.kernel.core.messages import ToolMessage, find_artifact, write_stored
-from sidecall.kernel.json_data.bulk import WrittenJson
-from sidecall.kernel.json_data.plain import write_compact, write_spaced
+from sidecall.kernel.json_data.fast_write import write_compact, write_spaced
+from sidecall.kernel.json_data.large_values import WrittenJson
 from sidecall.kernel.json_data.to_json import to_plain, to_text, to_written
 from tests.kit.costs.steps import count_steps
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 from sidecall import tool
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.core.field_errors import FieldError
-from sidecall.kernel.schema import settled_faults
+from sidecall.kernel.schema.errors import error_cache
+from sidecall.kernel.schema.errors.error_cache import ErrorCache
 from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
-from sidecall.kernel.schema.settled_faults import SettledFaults
 
 
 class Place(BaseModel):
@@ -47,7 +47,7 @@ def _refuse(schema: ModelArgsSchema, args: dict[str, Any]) -> InvalidArguments:
 def _schema_of(made: Any) -> ModelArgsSchema:
     schema = made.compiled.args_schema
     assert isinstance(schema, ModelArgsSchema)
-    return replace(schema, settled=SettledFaults(schema.closed))  # Nothing is kept of other tests.
+    return replace(schema, error_cache=ErrorCache(schema.closed))  # Nothing is kept of other tests.
 
 
 _TEXT: FieldError = {
@@ -75,7 +75,7 @@ _COUNT: FieldError = {
         ({"text": "a", "times": [2]}, _COUNT, "times: Input should be an integer, at least 1"),
     ],
 )
-def test_a_settled_fault_is_said_alike_each_time(args: dict[str, Any], entry: FieldError, line: str) -> None:
+def test_a_cached_error_is_said_alike_each_time(args: dict[str, Any], entry: FieldError, line: str) -> None:
     """The first call finds it, the second has it."""
     schema = _schema_of(send)
 
@@ -113,7 +113,7 @@ def test_what_depends_on_what_was_sent_is_as_it_is_without(args: dict[str, Any])
     schema = _schema_of(send)
 
     kept = [_refuse(schema, args) for _ in range(2)]
-    without = _refuse(replace(schema, settled=None), args)
+    without = _refuse(replace(schema, error_cache=None), args)
 
     assert [(it.errors, it.message) for it in kept] == [(without.errors, without.message)] * 2
 
@@ -149,7 +149,7 @@ def test_a_missing_argument_with_few_values_names_them() -> None:
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What there is no room for is found each time."""
-    monkeypatch.setattr(settled_faults, "_MOST_KEPT", 0)
+    monkeypatch.setattr(error_cache, "_MOST_KEPT", 0)
     schema = _schema_of(send)
 
     assert [_refuse(schema, {"text": 1}).errors for _ in range(2)] == [[_TEXT]] * 2

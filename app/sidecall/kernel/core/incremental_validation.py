@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, SchemaValidator, core_schema
 
 from sidecall.kernel.core.field_errors import MOST_FIELDS
-from sidecall.kernel.json_data.bulk import is_long
+from sidecall.kernel.json_data.large_values import is_long
 
 # How many values are validated while all others wait, where each may be one of several things.
 MOST_CHOSEN = 1_000

@@ -1,4 +1,4 @@
-"""Limit the size of what a model reads."""
+"""Truncate results that are longer than a model may read."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,7 +20,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.core.native_items import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
-from sidecall.kernel.json_data.bulk import LONGEST, is_bulky, is_written
+from sidecall.kernel.json_data.large_values import LONGEST, is_bulky, is_written
 from sidecall.kernel.json_data.to_json import too_large
 
 # Keeps a caller's body, a text or JSON, and returns where it can be read; None when it cannot be kept.
@@ -31,7 +31,7 @@ Keep = Callable[[str | bytes, Caller], Awaitable[str | None]]
 _SHORT = 1000
 
 
-class Budget:
+class Truncate:
     """Cuts contents that are too large, and stores the whole for the calling program."""
 
     def __init__(self, most: int, keep: Keep, results: ResultMemory | None = None) -> None:

@@ -14,7 +14,7 @@ from sidecall.kernel.pipeline.execution.deadline import Abandon, Bounded, Curren
 T = TypeVar("T")
 
 
-class FirstSteps:
+class EagerStart:
     """Runs coroutines up to their first wait; most tools never wait, and so need neither a timer nor a second step.
 
     A coroutine reports its end to a manual driver by an exception, which takes as long as a short tool; an `await` gets
@@ -83,7 +83,7 @@ async def within(
     Raises:
         DeadlinePassed: It was not done in time.
     """
-    is_done, came = FirstSteps(lambda _: seconds, abandon).take(coroutine, call)
+    is_done, came = EagerStart(lambda _: seconds, abandon).take(coroutine, call)
     result: T = came if is_done else await came
     return result
 

@@ -9,11 +9,11 @@ from pydantic_core import to_json
 
 from sidecall import Caller, ToolMessage, tool
 from sidecall.kernel.core.invocation import Invocation, new_invocation
-from sidecall.kernel.pipeline.budget import Budget, cut
+from sidecall.kernel.pipeline.truncate import Truncate, cut
 from tests.kit.calls import write_request
 
 
-async def keep_to(budget: Budget, invocation: Invocation) -> None:
+async def keep_to(budget: Truncate, invocation: Invocation) -> None:
     """Take the stage, and wait where it waits."""
     waits = budget(invocation)
     if waits is not None:
@@ -47,7 +47,7 @@ def _invocation(content: Any, most: int | None = None) -> Invocation:
 
 async def _after(content: Any, most: int = 200, kept: Kept | None = None) -> ToolMessage:
     invocation = _invocation(content)
-    await keep_to(Budget(most, kept or Kept()), invocation)
+    await keep_to(Truncate(most, kept or Kept()), invocation)
     assert invocation.message is not None
     return invocation.message
 
@@ -106,7 +106,7 @@ async def test_what_is_kept_belongs_to_the_caller() -> None:
     invocation = _invocation("a" * 1000)
     invocation.request = invocation.request.copy_sent(caller=Caller("ada", "acme"))
 
-    await keep_to(Budget(200, kept), invocation)
+    await keep_to(Truncate(200, kept), invocation)
 
     assert kept.callers == [Caller("ada", "acme")]
 
@@ -124,7 +124,7 @@ async def test_a_tools_own_budget_beats_the_servers(own: int | None, servers: in
     """Whichever is larger."""
     invocation = _invocation("a" * 5000, own)
 
-    await keep_to(Budget(servers, Kept()), invocation)
+    await keep_to(Truncate(servers, Kept()), invocation)
 
     assert invocation.message is not None
     assert len(invocation.message.content) + 4 == most  # two letters of the note take three bytes
@@ -135,7 +135,7 @@ async def test_a_call_without_a_message_has_nothing_to_cut() -> None:
     invocation = _invocation("")
     invocation.message = None
 
-    await keep_to(Budget(200, Kept()), invocation)
+    await keep_to(Truncate(200, Kept()), invocation)
 
     assert invocation.message is None
 
@@ -168,7 +168,7 @@ async def test_parts_are_read_by_a_path() -> None:
     """Also where one of them is a text with lines: the whole is a list."""
     invocation = _invocation([{"type": "text", "text": "line\n" * 1000}])
 
-    await keep_to(Budget(400, Kept()), invocation)
+    await keep_to(Truncate(400, Kept()), invocation)
 
     assert invocation.message is not None
     assert f"the whole is at {URL}, parts with ?grep=word or ?path=$[0] …]" in str(invocation.message.content)

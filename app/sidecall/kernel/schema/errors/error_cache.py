@@ -1,4 +1,4 @@
-"""Explain faults of arguments that depend on nothing that was sent, once for all calls of a tool."""
+"""Cache error messages of arguments that do not depend on what was sent, once for all calls of a tool."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,18 +20,18 @@ _UNMENDED = frozenset((bool, int, list, dict))
 _MOST_KEPT = 500
 
 
-class SettledFault(NamedTuple):
+class CachedError(NamedTuple):
     """The entry of a fault, and its line for the model."""
 
     entry: FieldError
     line: str
 
 
-class SettledFaults:
-    """Keeps what is said of an argument that is missing, or has a type that nothing can be read from.
+class ErrorCache:
+    """Keeps the error of an argument that is missing, or has a type that nothing can be read from.
 
-    Such a fault is neither mended, nor do its words repeat what was sent. Only single faults of the outermost names are
-    looked at, which are most of all faults and are few to keep. `None` is kept for those that need a closer look.
+    Such an error is not repaired, and its text does not repeat what was sent. Only single errors of the outermost names
+    are cached, which are most errors and few to keep. `None` is kept for those that need a closer look.
     """
 
     def __init__(self, root: Schema) -> None:
@@ -39,9 +39,9 @@ class SettledFaults:
         self._root = root
         self._names = frozenset(root.get("properties", ()))
         self._is_object = len(list_members(root, root)) == 1
-        self._known: dict[tuple[str, str], SettledFault | None] = {}
+        self._known: dict[tuple[str, str], CachedError | None] = {}
 
-    def find(self, detail: ErrorDetails, data: Mapping[str, Any]) -> SettledFault | None:
+    def find(self, detail: ErrorDetails, data: Mapping[str, Any]) -> CachedError | None:
         """Return what is said of the only fault of these arguments; None if they need a closer look."""
         kind, loc = detail["type"], detail["loc"]
         if len(loc) != 1 or not self._is_object or not isinstance(name := loc[0], str):
@@ -61,7 +61,7 @@ class SettledFaults:
                 self._known[key] = found
             return found
 
-    def _explain(self, detail: ErrorDetails, data: Mapping[str, Any]) -> SettledFault | None:
+    def _explain(self, detail: ErrorDetails, data: Mapping[str, Any]) -> CachedError | None:
         kind, loc = detail["type"], detail["loc"]
         if loc[0] not in self._names or not (kind == _MISSING or _is_of_type(kind)):
             return None
@@ -70,7 +70,7 @@ class SettledFaults:
             return None
         entry = format_errors([(detail, site)], self._root)[0]
         # A list of values may be sorted by what was sent, and without a schema pydantic words the fault.
-        return None if "allowed" in entry or "expected" not in entry else SettledFault(entry, write_lines([entry]))
+        return None if "allowed" in entry or "expected" not in entry else CachedError(entry, write_lines([entry]))
 
 
 def _is_of_type(kind: str) -> bool:

@@ -21,8 +21,8 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from sidecall.kernel.core import stepwise
-from sidecall.kernel.core.stepwise import StepwiseValidator
+from sidecall.kernel.core import incremental_validation
+from sidecall.kernel.core.incremental_validation import StepwiseValidator
 
 
 class _Heron(BaseModel):
@@ -154,8 +154,8 @@ def test_what_fits_does_not_depend_on_how_many_errors_are_collected(
     monkeypatch: pytest.MonkeyPatch, most: tuple[int, int]
 ) -> None:
     """Members that are taken for right are so only where their list or object is refused."""
-    monkeypatch.setattr(stepwise, "_MOST_EACH", most[0])
-    monkeypatch.setattr(stepwise, "_MOST", most[1])
+    monkeypatch.setattr(incremental_validation, "_MOST_EACH", most[0])
+    monkeypatch.setattr(incremental_validation, "_MOST", most[1])
     dice = random.Random(most[1])
 
     for _ in range(800):
@@ -215,7 +215,7 @@ def test_others_have_their_turn_after_each_member(
         return value
 
     for name in ("_pass", "_look"):
-        monkeypatch.setattr(stepwise, name, take_turn)
+        monkeypatch.setattr(incremental_validation, name, take_turn)
     validator = StepwiseValidator(_All.__pydantic_core_schema__)
 
     validate(validator, given, None)
@@ -276,7 +276,7 @@ def test_values_beside_each_other_are_not_given_up() -> None:
 
 def test_members_that_cost_too_much_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers of one hash are compared with all before them."""
-    monkeypatch.setattr(stepwise, "_MOST_SECONDS", -1.0)
+    monkeypatch.setattr(incremental_validation, "_MOST_SECONDS", -1.0)
     given = {"numbers": [number * (2**61 - 1) for number in range(1, 500)]}
 
     with pytest.raises(ValidationError) as caught:

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.pipeline.execution.first_step import FirstSteps
+from sidecall.kernel.pipeline.execution.eager_start import EagerStart
 
 
-def make_steps(seconds: float | None = None) -> FirstSteps:
+def make_steps(seconds: float | None = None) -> EagerStart:
     """Take first steps of what has so many seconds."""
 
     def abandon(_call: Any, rest: Coroutine[Any, Any, Any]) -> None:
         rest.close()
 
-    return FirstSteps(lambda _: seconds, abandon)
+    return EagerStart(lambda _: seconds, abandon)
 
 
 class Result:
