@@ -52,8 +52,8 @@ ROOMS = tuple(
         " features.vector_stores.filters features.vector_stores.folder features.vector_stores.index"
         " features.vector_stores.records features.vector_stores.routes features.vector_stores.stores"
         " features.webhooks.sender features.workspaces.file_requests features.workspaces.uploads"
-        " features.workspaces.routes rest.dialects rest.routes rest.tool_selection"
-        " rest.wire outgoing.clients server.supervisor"
+        " features.workspaces.routes rest.dialect_readers rest.routes rest.tool_selection"
+        " rest.dialect_models outgoing.clients server.supervisor"
         " storage.postgres.database"
     ).split()
 )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from sidecall.kernel.core.native_items import BrowserState, CommandResult, FoundTools, PatchResult, Screenshot
+from sidecall.kernel.core.native_results import BrowserState, CommandResult, FoundTools, PatchResult, Screenshot
 from sidecall.kernel.core.options import Grammar, NativeKind
 
 

@@ -145,7 +145,7 @@ ASKING: list[tuple[Any, str, str]] = [
     (deprecated, "contract", "`deprecated`"),
     (costly, "costs", "`cost`"),
     (free, "costs", "`cost`"),
-    (native, "native_items", "`native`"),
+    (native, "native_tools", "`native`"),
     (confined, "sandbox", "`executor='sandbox'`"),
     (commanding, "sandbox", "`executor='sandbox'`"),
     (remembering, "store", "a hidden parameter (store)"),

@@ -16,7 +16,7 @@ from sidecall.kernel.core.overload import TooManyCalls
 from sidecall.kernel.core.sender import Deadline
 from sidecall.main import create_app
 from sidecall.rest.answers import answer_call, answer_calls
-from sidecall.rest.dialects import read_call
+from sidecall.rest.dialect_readers import read_call
 from sidecall.rest.parsed_call import make_request
 from sidecall.rest.plain_calls import read_other_call
 from sidecall.settings import Settings

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sidecall import Registry
 from sidecall.kernel.json_data.text import parse_json
-from sidecall.rest.dialects import read_batched
+from sidecall.rest.dialect_readers import read_batched
 from sidecall.rest.parsed_call import ReceivedCall
 from sidecall.rest.plain_calls import read_other_call, read_plain_call, read_plain_calls, read_plain_item
 from tests.rest.forms import FORMS, list_asked, list_bodies

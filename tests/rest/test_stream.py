@@ -12,7 +12,7 @@ from tests.kit.calls import without_tool, write_call
 from tests.kit.clients import MakeClient
 from tests.kit.events import EVENTS, events_in
 from tests.kit.tools import echo
-from tests.rest.test_dialects import CALLS
+from tests.rest.test_dialect_readers import CALLS
 
 
 @tool

@@ -20,7 +20,7 @@ from tests.kit.asgi import JSON, Passing, Peer, exchange, scope_of, sized
 from tests.kit.tools import echo
 from tests.rest.forms import FORMS as PROVIDERS
 from tests.rest.forms import list_asked
-from tests.rest.test_dialects import CALLS
+from tests.rest.test_dialect_readers import CALLS
 from tests.rest.test_hostile_calls import NOT_CALLS
 
 Pairs = list[tuple[str, str]]

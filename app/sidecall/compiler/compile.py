@@ -26,7 +26,7 @@ from sidecall.kernel.core.agents_outputs import promises_content
 from sidecall.kernel.core.command import is_command_type
 from sidecall.kernel.core.errors import InvalidDocstring, InvalidToolName, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
-from sidecall.kernel.core.native_items import is_native_type
+from sidecall.kernel.core.native_results import is_native_type
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import EMPTY, NAME, ArgsSchema, CompiledTool, Parameter, Schema
 from sidecall.kernel.schema.forms.mcp_param_headers import find_mirrored

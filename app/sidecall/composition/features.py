@@ -31,7 +31,7 @@ _OWN: tuple[str | Feature, ...] = (
     *("status", "vector_stores", "reload", "telemetry", "mcp_server", "toolkits", "remote_agents", "contract"),
     "costs",
     # Without routes; executors are listed in this order. No plain server loads anything of the folder of the last.
-    *("cache", "processes", "fleet", "jobs", "mcp_client", "native_items", "openapi_import", "rates", "sandbox"),
+    *("cache", "processes", "fleet", "jobs", "mcp_client", "native_tools", "openapi_import", "rates", "sandbox"),
     "store",
     *("toolsets", "webhooks", "approval_webhooks"),
     Feature(name="file_tools", needs=("workspaces",)),

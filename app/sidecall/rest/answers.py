@@ -24,7 +24,7 @@ from sidecall.kernel.pipeline.format import changes_state
 from sidecall.kernel.pipeline.hooks import is_surely_visible, is_visible
 from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.rest.dialect_writers import write_openai
-from sidecall.rest.items.writing import name_failure
+from sidecall.rest.native_calls.writing import name_failure
 from sidecall.rest.parsed_call import DialectName, ReceivedCall, make_request
 from sidecall.rest.parts import Parts
 from sidecall.rest.plain_calls import read_other_call, read_plain_call, write_answer

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from sidecall.kernel.core.content_blocks import Media, Part, read_block
 from sidecall.kernel.core.messages import Content, ToolMessage, find_note
-from sidecall.kernel.core.native_items import ITEM, OWN_SEARCHES
+from sidecall.kernel.core.native_results import ITEM, OWN_SEARCHES
 
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 _PDF = "application/pdf"

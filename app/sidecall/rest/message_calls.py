@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidecall.kernel.core.errors import NotAToolCall
-from sidecall.kernel.core.native_items import STEP
-from sidecall.rest.items.reading import ITEM_EXAMPLES, is_executed
+from sidecall.kernel.core.native_results import STEP
+from sidecall.rest.native_calls.reading import ITEM_EXAMPLES, is_executed
 from sidecall.rest.parsed_call import DialectName
 
 # How LangChain names the messages of models.

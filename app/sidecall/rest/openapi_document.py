@@ -10,11 +10,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from sidecall.http.problems import Problem
-from sidecall.rest.examples import ANSWERS, APPROVAL
-from sidecall.rest.items.calls import ITEM_CALLS
-from sidecall.rest.openapi import REF, refer_to
-from sidecall.rest.served_examples import show_served as show_served
-from sidecall.rest.wire import (
+from sidecall.rest.dialect_models import (
     AnthropicToolUse,
     Batch,
     GeminiFunctionCallPart,
@@ -23,6 +19,10 @@ from sidecall.rest.wire import (
     ResponsesFunctionCall,
     SaidMessage,
 )
+from sidecall.rest.examples import ANSWERS, APPROVAL
+from sidecall.rest.native_calls.call_models import ITEM_CALLS
+from sidecall.rest.openapi import REF, refer_to
+from sidecall.rest.served_examples import show_served as show_served
 
 # Finds the scope that a request takes, by its method and path.
 FindScope = Callable[[str, str], str | None]

@@ -16,19 +16,19 @@ from pydantic import BaseModel
 
 from sidecall.http.body import parse_body
 from sidecall.kernel.core.messages import ToolMessage, make_call
-from sidecall.kernel.core.native_items import PART, UNNAMED
+from sidecall.kernel.core.native_results import PART, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
 from sidecall.later import later
 from sidecall.rest.dialect_writers import WRITERS
-from sidecall.rest.items.writing import write_item
+from sidecall.rest.native_calls.writing import write_item
 from sidecall.rest.parsed_call import DialectName, ReceivedCall, choose_call_id
 
 _Object = dict[str, Any]
 # With which the models of all forms come.
-_read_call: Callable[[Any, Registry], ReceivedCall] = later("sidecall.rest.dialects:read_call")
+_read_call: Callable[[Any, Registry], ReceivedCall] = later("sidecall.rest.dialect_readers:read_call")
 
 
 class _Call(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from fastapi import Query
 from sidecall.http.parameters import WHOLE_NUMBER
 from sidecall.kernel.core.context import Toolset
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.core.native_items import SearchBy
+from sidecall.kernel.core.native_results import SearchBy
 from sidecall.kernel.core.tool import CompiledTool, Finding, Schema
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import (

@@ -45,7 +45,7 @@ from sidecall.kernel.ports.workspaces import HEADER
 from sidecall.kernel.registry import Registry
 from sidecall.loading.collect import collect_items, compile_items
 from sidecall.rest.answers import content_url
-from sidecall.rest.dialects import read_call
+from sidecall.rest.dialect_readers import read_call
 from sidecall.settings import Settings
 from sidecall.testing.answers import Answer, EventRecorder, PendingApproval
 from sidecall.testing.bridge import shared_loop

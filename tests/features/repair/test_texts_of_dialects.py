@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.kit.clients import MakeClient
-from tests.rest.test_dialects import CALLS, echo
+from tests.rest.test_dialect_readers import CALLS, echo
 from tests.rest.test_said import double
 
 

@@ -26,7 +26,7 @@ from sidecall.kernel.core.errors import (
 )
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.native_items import wants_acknowledgement
+from sidecall.kernel.core.native_results import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
 from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
 from sidecall.kernel.core.sender import Deadline

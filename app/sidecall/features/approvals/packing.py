@@ -14,7 +14,7 @@ from sidecall.features.approvals.stores import ListedApproval, ListedCall, Waiti
 from sidecall.features.jobs.errors import OutcomeUnknown
 from sidecall.kernel.core.errors import CallRejected, ToolFailure
 from sidecall.kernel.core.messages import ToolCall, ToolMessage, find_stored_value, keep_value, write_stored
-from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.native_results import settle_item
 from sidecall.kernel.json_data.to_json import to_text
 from sidecall.kernel.ports.approvals.approval import ApprovalState
 from sidecall.kernel.ports.call_entry import to_datetime

@@ -32,12 +32,12 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.approvals.approval import Approval, ApprovalStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
 from sidecall.rest.body_errors import format_errors, list_errors
+from sidecall.rest.dialect_models import Answer
 from sidecall.rest.examples import APPROVAL, DECISIONS
-from sidecall.rest.items.writing import name_failure
+from sidecall.rest.native_calls.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM, describe_page, json_body
 from sidecall.rest.parsed_call import DialectName
 from sidecall.rest.plain_calls import write_answer
-from sidecall.rest.wire import Answer
 
 # The header that counts what a list has on all pages.
 COUNT = "X-Total-Count"

@@ -14,7 +14,7 @@ from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import CallRejected, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.messages import ToolCall, copy_message
-from sidecall.kernel.core.native_items import CHECKS, DECISION, wants_acknowledgement
+from sidecall.kernel.core.native_results import CHECKS, DECISION, wants_acknowledgement
 from sidecall.kernel.core.origin import get_origin
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool

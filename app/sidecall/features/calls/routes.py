@@ -37,10 +37,10 @@ from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter, CallStatus
 from sidecall.kernel.ports.workspaces import LONGEST, NAMED
-from sidecall.rest.items.writing import name_failure
+from sidecall.rest.dialect_models import AnsweredCall
+from sidecall.rest.native_calls.writing import name_failure
 from sidecall.rest.openapi import CALLER_PROBLEM, describe_page
 from sidecall.rest.parsed_call import DialectName
-from sidecall.rest.wire import AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

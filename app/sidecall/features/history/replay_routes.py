@@ -16,8 +16,8 @@ from sidecall.http.preferences import DOCUMENTED, PARAMETERS, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.rest.body_errors import format_errors, list_errors
+from sidecall.rest.dialect_models import Answer, AnsweredCall
 from sidecall.rest.openapi import json_body
-from sidecall.rest.wire import Answer, AnsweredCall
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

@@ -28,7 +28,7 @@ from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import find_problem
 from sidecall.kernel.pipeline.hooks import is_visible
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.rest.items.writing import name_failure
+from sidecall.rest.native_calls.writing import name_failure
 from sidecall.rest.parsed_call import DialectName, ReceivedCall
 from sidecall.rest.plain_calls import write_answer
 

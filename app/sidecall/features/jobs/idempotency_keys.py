@@ -10,7 +10,7 @@ from typing import Any
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.native_items import CUT_OFF
+from sidecall.kernel.core.native_results import CUT_OFF
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.text import quote_text, read_args
 from sidecall.kernel.ports.workspaces import HEADER, find_conversation

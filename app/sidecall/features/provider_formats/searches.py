@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sidecall.kernel.core.errors import InvalidParameter
-from sidecall.kernel.core.native_items import OWN_SEARCHES, SEARCH_BY_WORDS, SearchBy
+from sidecall.kernel.core.native_results import OWN_SEARCHES, SEARCH_BY_WORDS, SearchBy
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.schema.forms.definitions import NONE_DECLARED, DefinitionFormat, list_fitting, render_definitions

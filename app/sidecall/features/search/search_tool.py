@@ -13,7 +13,7 @@ from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import TOOL_SEARCH
 from sidecall.kernel.core.context import Caller, ToolContext
 from sidecall.kernel.core.errors import ToolException
-from sidecall.kernel.core.native_items import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
+from sidecall.kernel.core.native_results import SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 from sidecall.kernel.core.options import ToolAnnotations, ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.hooks import visible

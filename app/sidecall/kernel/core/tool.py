@@ -11,7 +11,7 @@ from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.errors import ToolAlreadyRegistered, ToolOutputError
 from sidecall.kernel.core.injection import InjectedParameter, Injection, Supply, find_commands, find_python
 from sidecall.kernel.core.messages import ObjectList
-from sidecall.kernel.core.native_items import read_native
+from sidecall.kernel.core.native_results import read_native
 from sidecall.kernel.core.options import NAMES, ExecutorName, NativeKind, ToolOptions
 from sidecall.kernel.ports.sandbox import SandboxUse
 

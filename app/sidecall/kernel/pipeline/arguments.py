@@ -8,7 +8,7 @@ from sidecall.kernel.core.errors import InvalidArguments, MalformedArguments, To
 from sidecall.kernel.core.field_errors import FieldError
 from sidecall.kernel.core.incremental_validation import MOST_CHOSEN
 from sidecall.kernel.core.invocation import Invocation
-from sidecall.kernel.core.native_items import CUT_OFF
+from sidecall.kernel.core.native_results import CUT_OFF
 from sidecall.kernel.core.tool import CompiledTool, Schema
 from sidecall.kernel.json_data.large_values import is_long
 from sidecall.kernel.json_data.text import name_json_type, parse_json, read_object

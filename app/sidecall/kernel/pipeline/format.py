@@ -26,7 +26,7 @@ from sidecall.kernel.core.messages import (
     keep_value,
     write_text_message,
 )
-from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.native_results import settle_item
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.large_values import is_bulky, is_long

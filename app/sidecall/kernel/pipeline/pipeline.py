@@ -10,7 +10,7 @@ from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ErrorKind, MissingContext, ToolFailure
 from sidecall.kernel.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.kernel.core.native_items import settle_item
+from sidecall.kernel.core.native_results import settle_item
 from sidecall.kernel.core.result_memory import ResultMemory
 from sidecall.kernel.core.services import NO_SERVICES, CallServices
 from sidecall.kernel.core.tool import CompiledTool

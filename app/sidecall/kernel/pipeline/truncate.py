@@ -17,7 +17,7 @@ from sidecall.kernel.core.messages import (
     find_value,
     keep_value,
 )
-from sidecall.kernel.core.native_items import bound_outputs
+from sidecall.kernel.core.native_results import bound_outputs
 from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.result_memory import SMALL, ResultMemory, ResultReservation, estimate_size
 from sidecall.kernel.json_data.large_values import LONGEST, is_bulky, is_written

@@ -31,10 +31,11 @@ from sidecall.kernel.pipeline.dry_run import DryRunResult
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.registry import Registry
 from sidecall.rest.answers import answer_call, answer_calls, find_quota_headers, require_context
-from sidecall.rest.dialects import Shared, read_batched
+from sidecall.rest.dialect_models import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
+from sidecall.rest.dialect_readers import Shared, read_batched
 from sidecall.rest.examples import ANSWERS, BATCH, CALLS
-from sidecall.rest.items.answers import CallBody
 from sidecall.rest.message_calls import drop_talk, find_said_calls
+from sidecall.rest.native_calls.answer_models import CallBody
 from sidecall.rest.openapi import array_of, one_of
 from sidecall.rest.parsed_call import DialectName, ReceivedCall, explain_unfit, make_request
 from sidecall.rest.parts import Parts, PartsDep
@@ -47,7 +48,6 @@ from sidecall.rest.plain_calls import (
 )
 from sidecall.rest.served_examples import name_served, naming_served
 from sidecall.rest.stream import EventStream
-from sidecall.rest.wire import Answer, AnsweredCall, Batch, Call, DryRun, SaidMessage
 
 router = APIRouter(tags=["tool calls"], dependencies=[Depends(refuse_unknown_parameters)], route_class=LateRoute)
 

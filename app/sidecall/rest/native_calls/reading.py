@@ -1,4 +1,4 @@
-"""Read the calls of built-in tools."""
+"""Read calls of native tools, such as `shell_call`."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -9,10 +9,10 @@ from pydantic import ValidationError
 
 from sidecall.kernel.core.errors import NotAToolCall
 from sidecall.kernel.core.messages import ToolCall
-from sidecall.kernel.core.native_items import CHECKS, CUT_OFF, STEP
+from sidecall.kernel.core.native_results import CHECKS, CUT_OFF, STEP
 from sidecall.kernel.json_data.text import read_object
-from sidecall.rest.items.answers import JsonObject, SentCall
-from sidecall.rest.items.calls import (
+from sidecall.rest.native_calls.answer_models import JsonObject, SentCall
+from sidecall.rest.native_calls.call_models import (
     ApplyPatchCall,
     ComputerCall,
     CustomToolCall,

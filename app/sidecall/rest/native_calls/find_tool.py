@@ -1,11 +1,11 @@
-"""Find the tool that a call of a built-in tool is for."""
+"""Find the tool that implements the native tool which a call names."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
-from sidecall.kernel.core.native_items import APPROVAL, CUT_OFF, DECISION, PART, SEARCH_BY_PATTERN, SEARCH_BY_WORDS
+from sidecall.kernel.core.native_results import APPROVAL, CUT_OFF, DECISION, PART, SEARCH_BY_PATTERN, SEARCH_BY_WORDS
 from sidecall.kernel.core.options import NAMES, NativeKind, name_member
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry

@@ -1,4 +1,4 @@
-"""What the feature native_items adds to a server: options of tools, and the question about calls of a provider."""
+"""What the feature native_tools adds to a server: options of tools, and the question about calls of a provider."""
 
 from dataclasses import replace
 from functools import cache
@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.compiler.compile import DescriptionTexts, compile_tool
 from sidecall.feature import Built, Feature, Host
-from sidecall.kernel.core.native_items import APPROVAL
+from sidecall.kernel.core.native_results import APPROVAL
 from sidecall.kernel.core.options import ToolOptions
 from sidecall.kernel.core.tool import CompiledTool
 
@@ -37,7 +37,7 @@ def build(_host: Host) -> Built:
 
 
 FEATURE = Feature(
-    name="native_items",
+    name="native_tools",
     options=frozenset({"native", "toolset", "input", "grammar"}),
     build=build,
 )

@@ -1,4 +1,4 @@
-"""The parts of a provider's own call item that its answer must repeat."""
+"""Results of native tools, and the parts of a provider's call item that its answer repeats."""
 
 import base64
 import re

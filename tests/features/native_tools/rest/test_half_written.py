@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sidecall import tool
-from tests.features.native_items.rest.built_in import (
+from tests.features.native_tools.rest.built_in import (
     CALLER,
     CHECK,
     RAN,
@@ -15,7 +15,7 @@ from tests.features.native_items.rest.built_in import (
     write_shell_call,
     write_tool_use,
 )
-from tests.features.native_items.rest.openai_rows import BLANK
+from tests.features.native_tools.rest.openai_rows import BLANK
 from tests.kit.clients import MakeClient
 
 HALF = {"status": "incomplete"}

@@ -7,7 +7,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SkipValidation,
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.ports.approvals.approval import Approval
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.rest.items.answers import (
+from sidecall.rest.native_calls.answer_models import (
     AnswerBody,
     Arguments,
     CallBody,
@@ -16,7 +16,7 @@ from sidecall.rest.items.answers import (
     SentCall,
     SentId,
 )
-from sidecall.rest.items.calls import ItemCall
+from sidecall.rest.native_calls.call_models import ItemCall
 
 
 class LangChainToolCall(SentCall):

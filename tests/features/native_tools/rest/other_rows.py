@@ -4,7 +4,7 @@ from typing import Any
 
 from anthropic.types.beta import BetaToolResultBlockParam
 
-from tests.features.native_items.rest.built_in import TAB, write_tool_use
+from tests.features.native_tools.rest.built_in import TAB, write_tool_use
 
 STATE = {"type": "browser_state", "tabs": [TAB]}
 # How a call is sent, and the answer with the type that its provider's library has for it.

@@ -13,7 +13,7 @@ from sidecall import Registry, tool
 from sidecall.main import create_app
 from sidecall.native import CommandResult, ShellCommand
 from sidecall.settings import Settings
-from tests.features.native_items.rest.built_in import (
+from tests.features.native_tools.rest.built_in import (
     CALLER,
     CHECK,
     TOOLS,

@@ -12,7 +12,7 @@ from openai.types.responses.response_input_item_param import (
     ShellCallOutput,
 )
 
-from tests.features.native_items.rest.built_in import (
+from tests.features.native_tools.rest.built_in import (
     CALLER,
     IMAGE_URL,
     write_computer_call,

@@ -11,7 +11,7 @@ from openai.types.responses.response_input_item_param import (
 )
 from pydantic import TypeAdapter
 
-from tests.features.native_items.rest.built_in import (
+from tests.features.native_tools.rest.built_in import (
     CHECK,
     IMAGE_URL,
     RAN,
@@ -21,8 +21,8 @@ from tests.features.native_items.rest.built_in import (
     write_shell_call,
     write_tool_use,
 )
-from tests.features.native_items.rest.openai_rows import BLANK, EXIT, OPENAI
-from tests.features.native_items.rest.other_rows import OTHERS
+from tests.features.native_tools.rest.openai_rows import BLANK, EXIT, OPENAI
+from tests.features.native_tools.rest.other_rows import OTHERS
 from tests.kit.clients import MakeClient
 
 ROWS = OPENAI | OTHERS

@@ -1,10 +1,10 @@
-"""Calls of built-in tools as providers' models write them, other than function calls."""
+"""Models of calls of native tools, for the OpenAPI document: `shell_call` and the like, and no function calls."""
 
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StrictBool
 
-from sidecall.rest.items.answers import (
+from sidecall.rest.native_calls.answer_models import (
     Arguments,
     CharacterCount,
     JsonObject,

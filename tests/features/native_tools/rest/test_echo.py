@@ -3,7 +3,7 @@
 import random
 from typing import Any
 
-from tests.features.native_items.rest.built_in import (
+from tests.features.native_tools.rest.built_in import (
     TOOLS,
     write_computer_call,
     write_patch_call,

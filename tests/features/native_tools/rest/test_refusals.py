@@ -3,8 +3,8 @@
 import pytest
 
 from sidecall.kernel.core.messages import ToolMessage
-from sidecall.rest.items.writing import ITEM_WRITERS
-from tests.features.native_items.rest.built_in import TOOLS, write_computer_call
+from sidecall.rest.native_calls.writing import ITEM_WRITERS
+from tests.features.native_tools.rest.built_in import TOOLS, write_computer_call
 from tests.kit.clients import MakeClient
 
 

@@ -8,26 +8,26 @@ from pydantic import ValidationError
 
 from sidecall.kernel.core.errors import NotAToolCall, cut_name
 from sidecall.kernel.core.messages import ToolCall, make_unchecked
-from sidecall.kernel.core.native_items import CUT_OFF, PART, STEP, UNNAMED
+from sidecall.kernel.core.native_results import CUT_OFF, PART, STEP, UNNAMED
 from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.json_data.text import name_json_type
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.fuzzy_match import find_misspelt
 from sidecall.kernel.suggest.misplaced import differ, find_arguments, find_loose, find_misplaced, is_filled
-from sidecall.rest.dialect_writers import FUNCTION_MESSAGE
-from sidecall.rest.examples import EXAMPLES
-from sidecall.rest.items.answers import SentCall
-from sidecall.rest.items.reading import ITEM_EXAMPLES, read_item_call
-from sidecall.rest.items.targets import resolve_target
-from sidecall.rest.message_calls import find_said_calls, is_function_message, refuse_message
-from sidecall.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
-from sidecall.rest.wire import (
+from sidecall.rest.dialect_models import (
     AnthropicToolUse,
     GeminiFunctionCallPart,
     LangChainToolCall,
     OpenAIToolCall,
     ResponsesFunctionCall,
 )
+from sidecall.rest.dialect_writers import FUNCTION_MESSAGE
+from sidecall.rest.examples import EXAMPLES
+from sidecall.rest.message_calls import find_said_calls, is_function_message, refuse_message
+from sidecall.rest.native_calls.answer_models import SentCall
+from sidecall.rest.native_calls.find_tool import resolve_target
+from sidecall.rest.native_calls.reading import ITEM_EXAMPLES, read_item_call
+from sidecall.rest.parsed_call import DialectName, ReceivedCall, choose_call_id, explain_unfit
 
 # One key that only this dialect's calls have, and its value of `type`, if it has any.
 _SIGNS: Mapping[DialectName, tuple[str, str | None]] = {

@@ -6,7 +6,7 @@ import pytest
 
 from sidecall import ToolException, tool
 from tests.kit.clients import MakeClient
-from tests.rest.test_dialects import echo
+from tests.rest.test_dialect_readers import echo
 
 NOTE = "Not used, since the tool has no such argument: verbose."
 

@@ -1,4 +1,4 @@
-"""Answers to calls of built-in tools, as in the OpenAPI document."""
+"""Models of answers to calls of native tools, for the OpenAPI document: `shell_call_output` and the like."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Write a ToolMessage as the answer to a call of a built-in tool, in the form of its item."""
+"""Write a ToolMessage as the answer to a call of a native tool, in the form of its item."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 
 from sidecall.kernel.core.messages import ToolMessage, find_note
-from sidecall.kernel.core.native_items import (
+from sidecall.kernel.core.native_results import (
     ACKNOWLEDGED,
     BROWSER_STATE,
     CHECKS,

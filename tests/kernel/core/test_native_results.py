@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.kernel.core.native_items import is_native_type, read_native
+from sidecall.kernel.core.native_results import is_native_type, read_native
 from sidecall.native import BrowserState, CommandResult, FoundTools, PatchResult, Screenshot
 
 TAB = {"tab_id": "1", "title": "Home", "url": "https://example.com", "active": True}

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from sidecall import CodeInterpreterTool, WebSearchTool, tool
 from sidecall.features.provider_formats.listing import MEMBERS, OFF
-from tests.features.native_items.rest.built_in import TOOLS, add, echo, key, shell
+from tests.features.native_tools.rest.built_in import TOOLS, add, echo, key, shell
 from tests.kit.clients import MakeClient
 
 GRAMMAR = {"syntax": "regex", "definition": "[0-9 +]+"}

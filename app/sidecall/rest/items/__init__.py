@@ -1,1 +1,0 @@
-"""The calls of providers' built-in tools on the wire."""
