@@ -1,7 +1,5 @@
 """The settings of a server, from the environment."""
 
-import difflib
-from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,7 +12,6 @@ from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
 from sidecall.features.mcp_client.feature import UpstreamFields
 from sidecall.features.telemetry.feature import LogFormat, TracingMode
-from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.core.quota import check_rate
 from sidecall.kernel.variables import Texts
@@ -27,11 +24,9 @@ from sidecall.settings.secrets import SecretSettings
 from sidecall.settings.toolkits import ShippedToolSettings, ToolSettings
 from sidecall.settings.webhooks import WebhookSettings
 
-_PREFIX = "SIDECALL_"
+PREFIX = "SIDECALL_"
 # Of any whole number: each database takes it, also with what is added to it.
 _MOST = 1_000_000_000_000_000
-# From where on a name that is none is a misspelled setting.
-_NEAR = 0.75
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -39,7 +34,7 @@ class _Environment(EnvSettingsSource):
     """Settings source for the environment; without variables of ours it skips the look-up of each, which is slow."""
 
     def __call__(self) -> dict[str, Any]:
-        is_asked = any(name.startswith(_PREFIX.lower()) for name in self.env_vars)
+        is_asked = any(name.startswith(PREFIX.lower()) for name in self.env_vars)
         return super().__call__() if is_asked else {}
 
 
@@ -67,7 +62,7 @@ class Settings(
         ValidationError: A value is out of its range; the message names the setting.
     """
 
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
     _forgets: str | None = PrivateAttr(default=None)
 
     @property
@@ -346,45 +341,3 @@ class Settings(
     @classmethod
     def _is_rate(cls, rate: str | None) -> str | None:
         return None if rate is None else check_rate(rate)
-
-
-class UnknownSetting(SidecallError):
-    """A variable of the environment looks like a setting, but is none."""
-
-
-def unknown_names(variables: Mapping[str, str], further: Collection[str] = ()) -> list[str]:
-    """List the variables that look like settings and are none; empty ones count as unset.
-
-    They are tolerated, since not all are mistakes: agents set `SIDECALL_URL`, Kubernetes adds more for a Service named
-    sidecall, and an older version does not know newer settings. A misspelled setting is refused: a limit that silently
-    does not hold is worse than a server that does not start.
-
-    Args:
-        variables: The environment.
-        further: Names of settings that installed features have, in lowercase and without the prefix.
-
-    Raises:
-        UnknownSetting: One is nearly a setting.
-    """
-    unknown = find_unknown(variables, further)
-    for name, meant in unknown.items():
-        if meant is not None:
-            raise UnknownSetting(f"There is no setting {name}; write {meant}.")
-    return list(unknown)
-
-
-def find_unknown(
-    variables: Mapping[str, str], further: Collection[str] = (), cutoff: float = _NEAR
-) -> dict[str, str | None]:
-    """Return the variables that look like settings and are none, each with the nearest setting if one is near.
-
-    Two names are near if their similarity, from 0 to 1, is at least `cutoff`.
-    """
-    known = [*Settings.model_fields, *further]
-    told = [name.upper() for name, value in variables.items() if value]
-    names = [name.removeprefix(_PREFIX).lower() for name in told if name.startswith(_PREFIX)]
-    unknown = sorted(set(names) - set(known))
-    nearest = {name: difflib.get_close_matches(name, known, 1, cutoff) for name in unknown}
-    return {
-        f"{_PREFIX}{name.upper()}": f"{_PREFIX}{near[0].upper()}" if near else None for name, near in nearest.items()
-    }

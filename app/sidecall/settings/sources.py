@@ -12,7 +12,8 @@ from pydantic_core import to_jsonable_python
 from pydantic_settings import BaseSettings, DotEnvSettingsSource
 
 from sidecall.features.telemetry.redact import Redaction
-from sidecall.settings.server import Settings, find_unknown
+from sidecall.settings.server import Settings
+from sidecall.settings.unknown_variables import find_unknown
 
 HIDDEN = "[hidden]"
 PREFIX = "SIDECALL_"

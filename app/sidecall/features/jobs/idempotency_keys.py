@@ -1,4 +1,4 @@
-"""Keys that identify repeated calls."""
+"""Keys that identify repeated calls: the same key with the same call is a repetition, with another it is refused."""
 
 import hashlib
 import json
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sidecall.features.jobs.errors import KeyReused
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
@@ -28,6 +29,15 @@ class CallKey:
     fingerprint: str
     expires_at: float
     reused: str | None = None
+
+    def require_same_call(self, fingerprint: str) -> None:
+        """Require the call that is stored with this key to be the same.
+
+        Raises:
+            KeyReused: It is another call.
+        """
+        if fingerprint != self.fingerprint:
+            raise KeyReused(self.reused)
 
 
 def make_key(kind: str, caller: Caller, text: str, call: ToolCall, beside: Sequence[Any], expires_at: float) -> CallKey:

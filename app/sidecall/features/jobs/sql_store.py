@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from sidecall.features.jobs.errors import KeyReused, UnknownCall
+from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.jobs.idempotency_keys import CallKey
 from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecision, measure_queue
 from sidecall.features.jobs.retention import CallBounds, KeptCalls
@@ -120,8 +120,7 @@ class SqlCalls:
         if rows[0][_ENDED] is not None and expires_at <= now:
             await self._database.write("free_key", rows[0][0], now)
             return None
-        if fingerprint != key.fingerprint:
-            raise KeyReused(key.reused)
+        key.require_same_call(fingerprint)
         return to_entry(rows[0][:_COLUMNS])
 
     async def get(self, call_id: str, tenant: str) -> CallEntry:

@@ -7,15 +7,9 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
+from sidecall.features.store.filters import compile_filter, pick_namespaces
 from sidecall.features.store.items import NamespaceSearch, Search
-from sidecall.features.store.memory_store import (
-    MINUTE,
-    MOST_ITEM_BYTES,
-    compile_filter,
-    pick_namespaces,
-    read_item,
-    write_value,
-)
+from sidecall.features.store.memory_store import MINUTE, MOST_ITEM_BYTES, read_item, write_value
 from sidecall.kernel.ports.store import Item, Namespace
 from sidecall.storage.database import Database, Row
 

@@ -5,14 +5,11 @@ import inspect
 import logging
 import os
 import socket
-import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic_core import to_jsonable_python
@@ -20,6 +17,7 @@ from pydantic_core import to_jsonable_python
 from sidecall.features.processes.child import CHUNK, COST, Frames, Message, pack
 from sidecall.features.processes.failures import write_failure
 from sidecall.features.processes.finder import Finder, Home, load_function
+from sidecall.features.processes.inside.memory_limit import bounded_memory, writable_bytes
 from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.processes.request import read_request
 from sidecall.features.processes.server_requests import (
@@ -272,50 +270,6 @@ class ToolProcess:
         loop = self._runner.get_loop()
         # In the present context, which knows the span.
         return run_steadily(loop, loop.create_task(coroutine))
-
-
-try:
-    import resource
-except ImportError:  # Not a Unix, where no tool runs in a process.
-    resource = None  # type: ignore[assignment]
-
-_STATM = Path("/proc/self/statm")
-# Which of its numbers counts the pages that a process can write to.
-_WRITABLE = 5
-
-
-def writable_bytes() -> int:
-    """Return how much memory this process can write to, touched or not; 0 if the system does not report it."""
-    if sys.platform != "linux":
-        return 0
-    return int(_STATM.read_text().split()[_WRITABLE]) * resource.getpagesize()
-
-
-@contextmanager
-def bounded_memory(most: int) -> Iterator[None]:
-    """Make allocations in the body fail with MemoryError once this process has `most` writable bytes.
-
-    Only Linux counts these: thread stacks count, merely reserved address space does not. Other systems have no bound.
-    """
-    if sys.platform != "linux":
-        yield
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (_cap(most, hard), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def leave_no_core() -> None:
-    """Disable core dumps, which would contain callers' data."""
-    if resource is not None:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _cap(most: int, hard: int) -> int:
-    return most if hard == resource.RLIM_INFINITY else min(most, hard)
 
 
 class Asks(Protocol):

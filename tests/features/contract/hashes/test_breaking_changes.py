@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.features.contract.lock import compare_parameters
+from sidecall.features.contract.breaking_changes import compare_parameters
 
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.processes.inside.tool_process import bounded_memory, writable_bytes
+from sidecall.features.processes.inside.memory_limit import bounded_memory, writable_bytes
 
 _MB = 1024 * 1024
 
