@@ -36,8 +36,8 @@ from sidecall.compiler.state_messages import (
     RemoveMessage,
     SystemMessage,
 )
+from sidecall.features.openapi_import.from_openapi import OpenAPIToolkit, from_openapi
 from sidecall.features.openapi_import.planning import ForwardedHeader
-from sidecall.features.openapi_import.toolkit import OpenAPIToolkit, from_openapi
 from sidecall.features.remote_agents.factory import remote_agent
 from sidecall.features.store.operations import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from sidecall.features.vector_stores.folder import IndexedFolder

@@ -23,7 +23,7 @@ finally:
     print(json.dumps(sorted({name for name in sys.modules})), file=sys.stderr)
 """
 # The framework, the server, HTTP and the features' modules.
-WEB = "fastapi starlette uvicorn httpx sidecall.main sidecall.server.server sidecall.http.application"
+WEB = "fastapi starlette uvicorn httpx sidecall.main sidecall.server.graceful_shutdown sidecall.http.application"
 
 
 def run_and_list(folder: Path, *arguments: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
-from sidecall.http.events import PieceStream
+from sidecall.http.server_sent_events import PieceStream
 from tests.kit.asgi import Peer, scope_of
 
 

@@ -15,6 +15,6 @@ for _place in (
     "sidecall.features.fleet.run_worker",
     "sidecall.features.telemetry.terminal_lines",
     "sidecall.server.supervisor",
-    "sidecall.storage.sqlite.process",
+    "sidecall.storage.sqlite.writer_process",
 ):
     import_module(_place)

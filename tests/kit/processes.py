@@ -27,7 +27,7 @@ def find_writers(server: int | None = None, series: str = "sqlite") -> list[int]
     return [
         child
         for child, command in commands.items()
-        if series in command and any("sqlite.process" in word for word in command)
+        if series in command and any("sqlite.writer_process" in word for word in command)
     ]
 
 

@@ -15,7 +15,7 @@ from sidecall.features.jobs.event_log import EventLogs, EventPublisher
 from sidecall.features.jobs.progress import ProgressBatch
 from sidecall.features.jobs.progress_writer import ProgressWriter
 from sidecall.features.webhooks.dispatcher import PAUSES, HostSlots
-from sidecall.http.events import write_event
+from sidecall.http.server_sent_events import write_event
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall

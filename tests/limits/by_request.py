@@ -18,7 +18,7 @@ from sidecall import Registry
 from sidecall.features.rates.quotas import Quotas
 from sidecall.features.telemetry.log_writer import LineWriter
 from sidecall.http.backlog import Backlog
-from sidecall.http.events import Events
+from sidecall.http.server_sent_events import Events
 from sidecall.kernel.core.context import Caller, cut_id
 from sidecall.kernel.core.overload import QuotaExceeded
 from sidecall.kernel.core.quota import Rate

@@ -10,7 +10,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from sidecall.http.events import PIECE
+from sidecall.http.server_sent_events import PIECE
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.connection_limits import Connection, Connections, bound_unsent, count_untaken
 from sidecall.server.request_reader import RequestRoom

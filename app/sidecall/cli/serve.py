@@ -31,9 +31,9 @@ from sidecall.later import later
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connection_limits import Connection
+from sidecall.server.graceful_shutdown import Server
 from sidecall.server.interpreter import settle_in, spare_the_collector
 from sidecall.server.request_reader import RequestRoom, room_for
-from sidecall.server.server import Server
 from sidecall.server.signals import INTERRUPTED, REFUSED, START_FAILED, START_REFUSED, leave_on
 from sidecall.settings import Settings, unknown_names
 from sidecall.terminal.options import (

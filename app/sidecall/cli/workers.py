@@ -11,7 +11,7 @@ from sidecall.cli.listening import BACKLOG, listen, removing
 from sidecall.composition.features import list_tables, load_features
 from sidecall.features.ledger.open_ledger import IN_MEMORY, Writers, list_files
 from sidecall.kernel.core.overload import StoreUnfit
-from sidecall.server.server import LAST_STEPS
+from sidecall.server.graceful_shutdown import LAST_STEPS
 from sidecall.server.signals import REFUSED
 from sidecall.server.supervisor import Supervisor
 from sidecall.settings import Settings

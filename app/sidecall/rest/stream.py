@@ -13,10 +13,10 @@ from sidecall.http import problems
 from sidecall.http.answer_headers import quota_headers
 from sidecall.http.context import RequestContext
 from sidecall.http.disconnect import DisconnectListener
-from sidecall.http.events import MEDIA_TYPE, Events
 from sidecall.http.fast_path import is_sent_in_chunks
 from sidecall.http.problems import problem, shutdown_problem
 from sidecall.http.request_id import NOSNIFF, header_of
+from sidecall.http.server_sent_events import MEDIA_TYPE, Events
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage

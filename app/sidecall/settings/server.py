@@ -7,7 +7,7 @@ from pydantic import Field, PrivateAttr, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sidecall.features.console.settings import ConsoleSettings
-from sidecall.features.costs.budgets import CostSettings
+from sidecall.features.costs.budget_settings import CostSettings
 from sidecall.features.credentials.oauth.settings import OAuthSettings
 from sidecall.features.jobs.settings import JobSettings
 from sidecall.features.mcp_client.feature import UpstreamFields

@@ -21,8 +21,8 @@ from sidecall.loading.collect import collect_items, compile_items
 from sidecall.loading.discovery import discover
 from sidecall.main import create_app
 from sidecall.server.connection_limits import Connection
+from sidecall.server.graceful_shutdown import Server
 from sidecall.server.request_reader import RequestRoom, room_for
-from sidecall.server.server import Server
 from sidecall.server.watchdog import Watchdog
 from sidecall.settings import Settings
 from sidecall.testing.bridge import BackgroundLoop, BridgedApp, bridging

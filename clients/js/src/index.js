@@ -9,12 +9,12 @@ import { comesAsEvents, readEvents } from "./events.js";
 import { ApprovalNeeded, UnknownAnswer } from "./failures.js";
 import { Job, LONG_POLL, endWith } from "./jobs.js";
 import { writeJson } from "./numbers.js";
-import { Turn, readTurn } from "./turns.js";
+import { Turn, readTurn } from "./model_output.js";
 
 export { Job } from "./jobs.js";
 export * from "./failures.js";
 export { ServedTool, ToolAnswer, ToolCallFailed, loadTools } from "./tools.js";
-export { Turn } from "./turns.js";
+export { Turn } from "./model_output.js";
 
 // Which options each way to call takes; one that would do nothing is refused.
 const BESIDE = ["state", "context", "signal"];

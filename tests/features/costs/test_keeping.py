@@ -9,7 +9,7 @@ import pytest
 
 from sidecall import Registry, ToolContext, tool
 from sidecall.features.approvals.memory_store import MemoryApprovals
-from sidecall.features.costs.budgets import Window, read_budgets
+from sidecall.features.costs.budget_settings import Window, read_budgets
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.features.costs.steps import TakeBudget
 from sidecall.kernel.core.invocation import new_invocation

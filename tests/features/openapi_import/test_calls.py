@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import ForwardedHeader, Secret, from_openapi
-from sidecall.features.openapi_import.toolkit import OpenAPIToolkit
+from sidecall.features.openapi_import.from_openapi import OpenAPIToolkit
 from tests.features.openapi_import.pets import PIXEL, app, serving
 from tests.kit.clients import MakeClient
 

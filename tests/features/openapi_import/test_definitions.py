@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import from_openapi
 from tests.compiler.normal.table import DRAFT_7, ELSEWHERE, INT, STR, take
-from tests.features.openapi_import.test_toolkit import compile_all, document
+from tests.features.openapi_import.test_from_openapi import compile_all, document
 
 REF = "#/components/schemas/"
 

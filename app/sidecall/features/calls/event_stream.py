@@ -14,8 +14,8 @@ from sidecall.features.jobs.event_log import LoggedEvent
 from sidecall.features.jobs.notification_handler import Sights
 from sidecall.features.server_parts import Parts
 from sidecall.http import problems
-from sidecall.http.events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
 from sidecall.http.problems import shutdown_problem
+from sidecall.http.server_sent_events import KEEP_ALIVE, PIECE, STILL_WORKING, write_event
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.ports.call_entry import CallEntry, CallFilter
 from sidecall.rest.parsed_call import DialectName

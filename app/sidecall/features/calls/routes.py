@@ -18,7 +18,6 @@ from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.features.server_parts import PartsDep
-from sidecall.http.events import MEDIA_TYPE, PieceStream
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import (
     WHOLE_NUMBER,
@@ -32,6 +31,7 @@ from sidecall.http.parameters import (
 )
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
+from sidecall.http.server_sent_events import MEDIA_TYPE, PieceStream
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ

@@ -12,9 +12,9 @@ from sidecall.features.contents.ranges import find_range
 from sidecall.features.contents.snippets import Wanted, read_wanted
 from sidecall.features.server_parts import PartsDep
 from sidecall.http.body import read_bytes
-from sidecall.http.events import InPieces
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import CallerDep, ContextDep, LateRoute, refuse_unknown_parameters
+from sidecall.http.server_sent_events import InPieces
 from sidecall.kernel.core.errors import BodyTooLarge, UnsupportedMediaType
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.contents import KeptContent, is_media_type

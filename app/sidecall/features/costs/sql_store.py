@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sidecall.features.costs.budgets import Window
+from sidecall.features.costs.budget_settings import Window
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Database
 

@@ -15,7 +15,7 @@ from typing import Any
 from sidecall.feature import Built, Host
 from sidecall.features.approvals.steps import FindPrevious, ask_person, may_ask
 from sidecall.features.approvals.stores import Approvals
-from sidecall.features.costs.budgets import Budget, BudgetAction, Window, read_budgets
+from sidecall.features.costs.budget_settings import Budget, BudgetAction, Window, read_budgets
 from sidecall.features.costs.sql_store import Purse, SpendingLog
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.cost import read_amount, to_billionths, to_number, write_amount

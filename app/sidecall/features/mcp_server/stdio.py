@@ -32,7 +32,7 @@ from sidecall.features.mcp_server.revisions import (
 from sidecall.features.mcp_server.streamable import answer_message, head_of_stream, make_progress_listener
 from sidecall.http.body import parse_body
 from sidecall.http.disconnect import DisconnectListener
-from sidecall.http.events import STILL_WORKING, write_event
+from sidecall.http.server_sent_events import STILL_WORKING, write_event
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import BodyTooLarge, MalformedJSON
 

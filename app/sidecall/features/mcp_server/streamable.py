@@ -29,9 +29,9 @@ from sidecall.features.mcp_server.revisions import (
 )
 from sidecall.http.answer_headers import quota_headers
 from sidecall.http.backlog import Backlog
-from sidecall.http.events import KEEP_ALIVE, MEDIA_TYPE, Events, write_event
 from sidecall.http.problems import find_known, find_status
 from sidecall.http.request_id import NOSNIFF, header_of
+from sidecall.http.server_sent_events import KEEP_ALIVE, MEDIA_TYPE, Events, write_event
 from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError

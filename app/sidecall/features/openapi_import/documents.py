@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from sidecall.features.openapi_import.from_openapi import FAILURES, ToolDefaults, fetch_document, make_toolkit
 from sidecall.features.openapi_import.reading import parse_document, read_document
 from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
-from sidecall.features.openapi_import.toolkit import FAILURES, ToolDefaults, fetch_document, make_toolkit
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.core.options import DocumentApproval

@@ -14,10 +14,10 @@ from sidecall.features.vector_stores.records import ListOrder, PageRequest
 from sidecall.features.vector_stores.stores import VectorStores
 from sidecall.features.workspaces.uploads import read_form
 from sidecall.http.body import read_bytes
-from sidecall.http.events import InPieces
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.http.problems import Problem
+from sidecall.http.server_sent_events import InPieces
 from sidecall.kernel.core.errors import InvalidParameter
 from sidecall.rest.listings import has
 from sidecall.rest.openapi import CALLER_PROBLEM

@@ -22,9 +22,9 @@ from sidecall.features.workspaces.uploads import (
     read_term,
 )
 from sidecall.http.body import read_json
-from sidecall.http.events import InPieces
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import WHOLE_NUMBER, CallerDep, LateRoute, is_readable, refuse_unknown_parameters
+from sidecall.http.server_sent_events import InPieces
 from sidecall.kernel.concurrency.fair_queue import key_of
 from sidecall.kernel.concurrency.pools import CLEARING, FILES
 from sidecall.kernel.ports.file_errors import UnknownWorkspace

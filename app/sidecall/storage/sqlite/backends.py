@@ -27,7 +27,7 @@ from sidecall.storage.sqlite.writer_connection import Hear, Kind, Order, Outcome
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "import sidecall.storage.sqlite.process as process; getattr(process, sys.argv[2])(*sys.argv[3:])"
+    "import sidecall.storage.sqlite.writer_process as process; getattr(process, sys.argv[2])(*sys.argv[3:])"
 )
 _FOR_SERVER = "write_for_server"
 _CHUNK = 65_536

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
-from sidecall.features.file_tools.patching.anchors import HunkFinder, HunkPlace
 from sidecall.features.file_tools.patching.hunks import (
     Hunk,
     PatchRefused,
     Reindent,
 )
+from sidecall.features.file_tools.patching.match_lines import HunkFinder, HunkPlace
 from sidecall.features.file_tools.patching.parsing import FilePatch
 
 ReadText = Callable[[str], str | None]

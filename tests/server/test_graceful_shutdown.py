@@ -14,7 +14,7 @@ import uvicorn
 from sidecall.server.connection_limits import Connection
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.request_reader import RequestRoom
-from sidecall.server.server import Server
+from sidecall.server.graceful_shutdown import Server
 
 
 async def app(scope, receive, send):

@@ -1,4 +1,4 @@
-"""Fetch an OpenAPI document, and make tools of its operations."""
+"""Fetch an OpenAPI document, and make tools of its operations: `from_openapi`."""
 
 import inspect
 import logging

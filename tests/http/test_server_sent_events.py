@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from sidecall.http.backlog import Backlog
-from sidecall.http.events import Events
+from sidecall.http.server_sent_events import Events
 
 _PIECE = "x" * 10_000
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from sidecall import Caller
-from sidecall.features.costs.budgets import Budget, read_budgets
+from sidecall.features.costs.budget_settings import Budget, read_budgets
 from sidecall.settings import Settings
 from tests.kit.calls import write_request
 

@@ -1,9 +1,9 @@
 // What a model of any provider has said: the calls in it, and the messages that carry their answers back.
 
 import { giveIds, writeIds } from "./call_ids.js";
-import { chooseCalls, isCutOff, markHalf } from "./endings.js";
+import { chooseCalls, isCutOff, markHalf } from "./finish_reason.js";
 import { UnknownAnswer } from "./failures.js";
-import { gather, isOfGemini, shorten } from "./gathering.js";
+import { gather, isOfGemini, shorten } from "./accumulator.js";
 import { copyJson } from "./numbers.js";
 import { isOfOllama, writeAnswers } from "./ollama.js";
 

@@ -12,8 +12,8 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.server.close_sockets import ignore_attempts, stop_listening, take_in
 from sidecall.server.connection_limits import Connection, Connections
-from sidecall.server.graceful_close import ignore_attempts, stop_listening, take_in
 from sidecall.server.request_reader import RequestRoom
 from tests.server.clients import Client, settle
 

@@ -1,4 +1,4 @@
-"""Find where in a file the hunks of a patch belong."""
+"""Match the hunks of a patch with the lines of a file."""
 
 import difflib
 import re

@@ -1,4 +1,4 @@
-"""Uvicorn's server with its own shutdown: drain, finish, cut off, exit.
+"""Shut down gracefully: uvicorn's server with its own end: drain, finish, cut off, exit.
 
 On a signal uvicorn stops listening at once, waits for requests without limit or turns them into 500, and exits by that
 signal. Here a load balancer has time to notice, every request gets an answer, and the exit code is 0. See
@@ -22,8 +22,8 @@ import uvicorn
 from sidecall.features.telemetry.log_writer import exit_now, log_last
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
+from sidecall.server.close_sockets import stop_listening, take_in
 from sidecall.server.connection_limits import SWEEP, Connections, bound_unsent
-from sidecall.server.graceful_close import stop_listening, take_in
 from sidecall.server.request_reader import RequestRoom
 from sidecall.server.signals import HANG_UP, START_AGAIN, ending_signals, on_reload
 from sidecall.server.watchdog import Watchdog

@@ -219,6 +219,7 @@ def test_who_reads_changes_nothing_that_is_shared_with_it(tmp_path: Path) -> Non
 def test_it_loads_little() -> None:
     """Each server and worker starts one: what validates and serves stays out of it."""
     heavy = ("asyncio", "pydantic", "sidecall.kernel.ports.call_entry", "sidecall.kernel.core.call_record")
-    program = f"import sys, sidecall.storage.sqlite.process; print([name for name in {heavy} if name in sys.modules])"
+    module = "sidecall.storage.sqlite.writer_process"
+    program = f"import sys, {module}; print([name for name in {heavy} if name in sys.modules])"
 
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
