@@ -10,11 +10,11 @@ from bench import rows
 from bench.environments import Unavailable
 from bench.load import Pace, count_processor
 from bench.machine import Cores
+from bench.paired_servers import STARTS_A_ROUND, call_pairs, join_turns
 from bench.results import Bar, Part
 from bench.rounds import take_turns
 from bench.servers import Server, running, sidecall
 from bench.tables import tabulate
-from bench.twins import STARTS_A_ROUND, call_twins, join_turns
 from tests.kit.browser import NAMES, browsing, find_browser
 
 ON, OFF, ALSO_OFF = "a call, console on, µs", "a call, console off, µs", "a call, another server with it off, µs"
@@ -79,7 +79,7 @@ BARS = (
 
 def measure(rounds: int, cores: Cores) -> Part:
     """Let servers with the console and without answer side by side, and then visit its pages and the reference."""
-    paces, skipped = call_twins(_SERVERS, _ASKED, rounds * STARTS_A_ROUND, cores)
+    paces, skipped = call_pairs(_SERVERS, _ASKED, rounds * STARTS_A_ROUND, cores)
     visits, missing = _visit_all(min(rounds * _VISITS_A_ROUND, _MOST_VISITS), cores)
     return summarize(paces, visits, {**skipped, **missing})
 

@@ -12,11 +12,11 @@ from functools import partial
 from bench.environments import ROOT, Unavailable
 from bench.load import CONNECTIONS, Pace, count_processor, drive, new_client, verify
 from bench.machine import Cores
+from bench.paired_servers import STARTS_A_ROUND, call_pairs, join_turns
 from bench.results import Bar, Part, compare
 from bench.rounds import spread, take_turns
 from bench.rows import tool_call
 from bench.servers import Running, Server, running, sidecall
-from bench.twins import STARTS_A_ROUND, call_twins, join_turns
 from tests.kit.nats import find_program, running_broker
 
 _TOOLS = ("--tools", "bench/far.py")
@@ -94,7 +94,7 @@ def measure(rounds: int, cores: Cores) -> Part:
         crunched, no_crunched = take_turns(
             {name: partial(_crunch, fleet.server, name) for name in ("crunch_one", "crunch_two")}, rounds
         )
-        inline, no_inline = call_twins(_servers(fleet.joined), _INLINE, rounds * STARTS_A_ROUND, all_cores)
+        inline, no_inline = call_pairs(_servers(fleet.joined), _INLINE, rounds * STARTS_A_ROUND, all_cores)
     return summarize(far, inline, crunched, held, {**no_far, **no_inline, **no_crunched})
 
 

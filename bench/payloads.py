@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from bench.environments import Unavailable
+from bench.latency_probe import LatencyProbe
 from bench.load import new_client
 from bench.machine import Cores
 from bench.results import Bar, Part
@@ -14,7 +15,6 @@ from bench.rounds import take_turns
 from bench.rows import call_of
 from bench.servers import Running, floor, peer, running, sidecall
 from bench.tables import tabulate
-from bench.witness import Witness
 from bench.work import make_rows
 
 # Rows of about a hundred bytes: 1, 14 and 16 MB.
@@ -47,7 +47,7 @@ _SERVER = sidecall(
 _MOST_ROUNDS = 7
 # Requests of a megabyte in one turn: they are short, and Python's collector of cycles runs in some of them.
 _TIMES = 5
-# Seconds at rest, and between two questions of the witness.
+# Seconds at rest, and between two questions of the probe.
 _AT_REST, _EVERY = 0.5, 0.002
 
 
@@ -102,9 +102,9 @@ def _post(server: Running, path: str, body: str, least: int) -> float:
     return (sum(after) - sum(before)) * 1000 / times
 
 
-def _look(witness: Witness) -> float:
+def _look(probe: LatencyProbe) -> float:
     """Return the milliseconds of the longest answer of GET /healthz since the last look."""
-    seen = witness.look()
+    seen = probe.look()
     if seen.failures:
         raise Unavailable("the server does not say how it is")
     return seen.worst * 1000
@@ -112,13 +112,13 @@ def _look(witness: Witness) -> float:
 
 def _ask_for_result(server: Running, held: list[float]) -> float:
     used = _ask(server, "/tool_calls", "rows", LARGE)
-    # Once more, since what a witness asks would count with what was used.
-    witness = Witness(server.port, _EVERY)
-    with witness:
+    # Once more, since what a probe asks would count with what was used.
+    probe = LatencyProbe(server.port, _EVERY)
+    with probe:
         time.sleep(_AT_REST)
-        at_rest = _look(witness)
+        at_rest = _look(probe)
         _ask(server, "/tool_calls", "rows", LARGE)
-        held.append(max(0.0, _look(witness) - at_rest))
+        held.append(max(0.0, _look(probe) - at_rest))
     return used
 
 
@@ -128,9 +128,9 @@ def _ask_for_artifact(server: Running, found: dict[str, list[float]]) -> float:
     used = _ask(server, "/tool_calls", "table", LARGEST)
     size = len(json.dumps(make_rows(100))) / 100 * LARGEST / 1e6
     found[PEAK].append((server.resident_mb(peak=True, alone=True) - before) / size)
-    witness = Witness(server.port, _EVERY)
-    with witness:
-        _look(witness)
+    probe = LatencyProbe(server.port, _EVERY)
+    with probe:
+        _look(probe)
         _ask(server, "/tool_calls", "table", LARGEST)
-        found[WORST].append(_look(witness))
+        found[WORST].append(_look(probe))
     return used

@@ -28,7 +28,20 @@ from trials import (
     traces,
 )
 from trials.confined import agents, attacks, commands, pages, pythons, raced, viewing
-from trials.durable import away, drained, fleet, frozen, killed, notified, past, points, shared, told, torn, workers
+from trials.durable import (
+    drained,
+    fleet,
+    frozen,
+    killed,
+    long_history,
+    notified,
+    points,
+    shared,
+    store_outage,
+    torn,
+    webhook_after_kill,
+    workers,
+)
 from trials.finding import Finding
 from trials.hostile import (
     bombs,
@@ -36,12 +49,12 @@ from trials.hostile import (
     framing,
     fuzz,
     held_up,
-    hoards,
     loris,
     outputs,
     paged,
     stalls,
     two_tenants,
+    unfetched,
     worst_mix,
 )
 from trials.proxied import draining
@@ -59,7 +72,7 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
         framing.run,
         bombs.run,
         floods.run,
-        hoards.run,
+        unfetched.run,
         loris.run,
         stalls.run,
         worst_mix.run,
@@ -68,7 +81,17 @@ GROUPS: Mapping[str, Sequence[Trial]] = {
     "responsive": (held_up.run,),
     "console": (paged.run,),
     "observed": (schemathesis.run, contract.run, traces.run, series.run),
-    "durable": (killed.run, points.run, torn.run, away.run, shared.run, told.run, drained.run, past.run, frozen.run),
+    "durable": (
+        killed.run,
+        points.run,
+        torn.run,
+        store_outage.run,
+        shared.run,
+        webhook_after_kill.run,
+        drained.run,
+        long_history.run,
+        frozen.run,
+    ),
     "confined": (commands.run, pythons.run, attacks.run, raced.run, viewing.run, pages.run, agents.run),
     "fleet": (fleet.run,),
     "fleet-workers": (fleet_workers.run, fleet_workers.run_on_servers),
@@ -84,7 +107,7 @@ PARTS: Mapping[str, Sequence[Trial]] = {
     "searching": (docstrings.run, stores.run),
     "killed-on-postgres": (killed.run_on_postgres,),
     "frozen-on-postgres": (frozen.run_shortly,),
-    "told-on-postgres": (told.run_on_postgres,),
+    "told-on-postgres": (webhook_after_kill.run_on_postgres,),
 }
 # A minute of them, in pytest.
 SHORT: Mapping[str, Trial] = {
@@ -98,7 +121,7 @@ SHORT: Mapping[str, Trial] = {
     "framing": framing.run_shortly,
     "bombs": bombs.run_shortly,
     "floods": floods.run_shortly,
-    "hoards": hoards.run_shortly,
+    "unfetched": unfetched.run_shortly,
     "worst mix": worst_mix.run_shortly,
     "outputs": outputs.run_shortly,
     "held up": held_up.run_shortly,
@@ -108,8 +131,8 @@ SHORT: Mapping[str, Trial] = {
     "killed": killed.run_shortly,
     "points": points.run_shortly,
     "torn": torn.run_shortly,
-    "away": away.run_shortly,
-    "told": told.run_shortly,
+    "store outage": store_outage.run_shortly,
+    "webhook after kill": webhook_after_kill.run_shortly,
     "notified": notified.run_shortly,
     "workers": workers.run_shortly,
     **({} if find_programs() is None else {"shared": shared.run_shortly, "fleet": fleet.run_shortly}),

@@ -9,7 +9,7 @@ import uvloop
 
 from tests.kit.lines import Answer, Line
 from trials.durable.clients import Clients, Sent
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 from trials.judging import is_success, quantiles
 
@@ -26,7 +26,7 @@ def run() -> Iterator[Finding]:
             home.stop()
 
 
-def _drained(home: Home) -> Finding:
+def _drained(home: Deployment) -> Finding:
     quick = [Sent("add", f"quick {number}") for number in range(20)]
     slow = [Sent(tool, f"slow {tool} {number}") for tool in ("put", "add") for number in range(20)]
     code, seconds = uvloop.run(_end_amid(home, quick, slow))
@@ -50,7 +50,7 @@ def _count(sent: list[Sent]) -> dict[str, int]:
     return dict(Counter(one.ends[0]["status"] if one.ends else "lost" for one in sent))
 
 
-async def _end_amid(home: Home, quick: list[Sent], slow: list[Sent]) -> tuple[int | None, float]:
+async def _end_amid(home: Deployment, quick: list[Sent], slow: list[Sent]) -> tuple[int | None, float]:
     server = await asyncio.to_thread(home.start, SIDECALL_DRAIN_TIMEOUT="3")
     clients = Clients(lambda: server)
     await asyncio.gather(
@@ -66,7 +66,7 @@ async def _end_amid(home: Home, quick: list[Sent], slow: list[Sent]) -> tuple[in
     return code, seconds
 
 
-def _fast(home: Home, seconds: float) -> Finding:
+def _fast(home: Deployment, seconds: float) -> Finding:
     server = home.start()
     answers = uvloop.run(_call_for(server.port, seconds))
     done = sum(map(is_success, answers))

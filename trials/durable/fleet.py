@@ -9,8 +9,8 @@ import uvloop
 
 from tests.kit.servers import Server
 from trials.durable.clients import PATIENCE
+from trials.durable.deployment import homes
 from trials.durable.heard import TOOLS, connect, send, try_all, wait, warm_up
-from trials.durable.home import homes
 from trials.finding import Finding
 
 _JOBS, _SECONDS = 30, 0.2

@@ -11,7 +11,7 @@ import uvloop
 
 from tests.kit.servers import Server
 from trials.durable.clients import Clients, Sent
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 # Seconds: others take over after ten.
@@ -37,7 +37,7 @@ def _try(calls: int, freezes: int) -> Iterator[Finding]:
             yield _freeze(home, calls, freezes)
 
 
-def _freeze(home: Home, calls: int, freezes: int) -> Finding:
+def _freeze(home: Deployment, calls: int, freezes: int) -> Finding:
     jobs = [Sent("put" if number % 2 else "add", f"job {number}") for number in range(calls)]
     keyed = [Sent("put" if number % 2 else "add", f"call {number}") for number in range(calls)]
     paid = [Sent("pay", f"bill {number}") for number in range(calls)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import uvloop
 
 from trials.durable.clients import Clients, Sent
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 # Clients at once.
@@ -55,7 +55,7 @@ def run() -> Iterator[Finding]:
             yield _answers(home, calls=1000, kills=20)
 
 
-def _jobs(home: Home, jobs: int, kills: int) -> Finding:
+def _jobs(home: Deployment, jobs: int, kills: int) -> Finding:
     sent = _make_calls(jobs)
     outcome = uvloop.run(_under_kills(home, sent, kills, Prefer="respond-async"))
     effects = home.effects
@@ -64,7 +64,7 @@ def _jobs(home: Home, jobs: int, kills: int) -> Finding:
     return _find(home, f"{jobs} jobs, {kills} times SIGKILL and a start", outcome, effects, len(unended), len(unlike))
 
 
-def _answers(home: Home, calls: int, kills: int) -> Finding:
+def _answers(home: Deployment, calls: int, kills: int) -> Finding:
     sent = _make_calls(calls)
     outcome = uvloop.run(_under_kills(home, sent, kills))
     lost = [one for one in sent if len(one.answers) != 2 or one.strange]
@@ -77,7 +77,7 @@ def _make_calls(count: int) -> list[Sent]:
     return [Sent("put" if number % 2 else "add", f"{number}") for number in range(count)]
 
 
-def _find(home: Home, what: str, outcome: _Outcome, effects: Counter[str], lost: int, unlike: int) -> Finding:
+def _find(home: Deployment, what: str, outcome: _Outcome, effects: Counter[str], lost: int, unlike: int) -> Finding:
     missing = [one for one in outcome.sent if one.tool == "put" and effects[one.mark] == 0]
     twice = [one for one in outcome.sent if one.tool == "add" and effects[one.mark] > 1]
     wrong = [one for one in outcome.sent if one.tool == "add" and _succeeded(one) and effects[one.mark] != 1]
@@ -100,12 +100,12 @@ def _succeeded(sent: Sent) -> bool:
     return bool(sent.answers) and b'"status":"success"' in sent.answers[0]
 
 
-async def _under_kills(home: Home, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
+async def _under_kills(home: Deployment, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
     async with asyncio.timeout(_EACH * kills + _REST):
         return await _send_and_kill(home, sent, kills, **headers)
 
 
-async def _send_and_kill(home: Home, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
+async def _send_and_kill(home: Deployment, sent: Sequence[Sent], kills: int, **headers: str) -> _Outcome:
     server = await asyncio.to_thread(home.start)
     clients = Clients(lambda: server)
     waiting = list(sent)

@@ -18,7 +18,7 @@ from tests.features.webhooks.listening import SECRET, Heard, Listening
 from tests.kit.servers import Server
 from tests.kit.waiting import until
 from trials.durable.clients import Clients
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 _EXPIRING = "approval.expiring"
@@ -49,7 +49,7 @@ def run_shortly() -> Iterator[Finding]:
 class _Trial:
     """A home with one server, and a receiver that can be away."""
 
-    home: Home
+    home: Deployment
     ttl: float = 2 * _HALF
     notice: float = 2 * _HALF
     listening: Listening = field(default_factory=Listening)

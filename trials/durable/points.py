@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from tests.kit.servers import CLIENT, Server
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 _POINTS = 20
@@ -39,7 +39,7 @@ def run() -> Iterator[Finding]:
             yield from _try_all(home, _POINTS)
 
 
-def _try_all(home: Home, points: int) -> Iterator[Finding]:
+def _try_all(home: Deployment, points: int) -> Iterator[Finding]:
     yield _answered(home, "put", points)
     home.stop()
     yield _answered(home, "add", points)
@@ -72,7 +72,7 @@ class _Tried:
         return str(said["response_metadata"].get("error", {}).get("kind") or said["status"])
 
 
-def _answered(home: Home, tool: str, points: int) -> Finding:
+def _answered(home: Deployment, tool: str, points: int) -> Finding:
     """Let the server end after the effect of a keyed call, and send that again with its key."""
     events = _measure_answer(home, tool)
     tried = []
@@ -102,7 +102,7 @@ def _answered(home: Home, tool: str, points: int) -> Finding:
     )
 
 
-def _measure_answer(home: Home, tool: str) -> int:
+def _measure_answer(home: Deployment, tool: str) -> int:
     """Count the events from a tool's effect to its answer, without those of occasional background work."""
     server = home.start()
     events = []
@@ -156,7 +156,7 @@ def _ask_twice(one: _Tried, server: Server, tool: str) -> None:
             time.sleep(_MOMENT)
 
 
-def _decided(home: Home, points: int) -> Finding:
+def _decided(home: Deployment, points: int) -> Finding:
     """Let the server end while a decision with other arguments is on its way, and let the agent come again."""
     events = _measure_decision(home)
     tried = []
@@ -190,7 +190,7 @@ def _is_right(one: _Tried, effects: int) -> bool:
     return effects == 1 if one.outcome == "success" else one.outcome == "outcome_unknown" and effects <= 1
 
 
-def _measure_decision(home: Home) -> tuple[int, int]:
+def _measure_decision(home: Deployment) -> tuple[int, int]:
     """Return the events from a fuse's own answer to that of a decision."""
     server = home.start()
     waiting = _send(server, "pay", "pay first")

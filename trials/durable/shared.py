@@ -8,7 +8,7 @@ import uvloop
 
 from tests.kit.servers import Server
 from trials.durable.clients import PATIENCE, Clients, Sent
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 _DECISION = {"decision": "approve", "args": {"mark": "edited"}, "reason": "Half of it."}
@@ -32,7 +32,7 @@ def run() -> Iterator[Finding]:
             yield _approved_elsewhere(home)
 
 
-def _duplicates(home: Home, pairs: int) -> Finding:
+def _duplicates(home: Deployment, pairs: int) -> Finding:
     servers = [home.start(), home.start()]
     sent = [[Sent("add", f"pair {number}") for _ in servers] for number in range(pairs)]
     uvloop.run(_send_pairs(servers, sent))
@@ -63,7 +63,7 @@ async def _send_pairs(servers: list[Server], pairs: list[list[Sent]]) -> None:
         await one.client.aclose()
 
 
-def _approved_elsewhere(home: Home) -> Finding:
+def _approved_elsewhere(home: Deployment) -> Finding:
     first = home.start()
     with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
         call = {"name": "pay", "args": {"mark": "asked"}, "id": "1"}

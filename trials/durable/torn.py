@@ -23,7 +23,7 @@ from tests.kit.servers import Server
 from tests.kit.waiting import until
 from tests.storage.sql import killing
 from trials.durable.clients import Clients
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 _LINES = 16
@@ -101,7 +101,7 @@ class _Load:
         line.close()
 
 
-async def _serve_and_kill(home: Home, rounds: int) -> Finding:
+async def _serve_and_kill(home: Deployment, rounds: int) -> Finding:
     """Kill real servers during jobs and plain calls, whose history is in a file of its own."""
     server = await asyncio.to_thread(home.start)
     load = _Load(server)
@@ -136,7 +136,7 @@ def _kill(server: Server, writers: list[int], victims: _Victims) -> None:
             os.kill(process, signal.SIGKILL)
 
 
-def _check(home: Home) -> list[str]:
+def _check(home: Deployment) -> list[str]:
     said = []
     for name in ("ledger.db", "ledger.history.db"):
         with closing(sqlite3.connect(home.folder / name, timeout=30)) as connection:
@@ -144,7 +144,7 @@ def _check(home: Home) -> list[str]:
     return said
 
 
-def _find_calls(home: Home) -> set[str]:
+def _find_calls(home: Deployment) -> set[str]:
     with closing(sqlite3.connect(home.folder / "ledger.db", timeout=30)) as connection:
         return {row[0] for row in connection.execute("SELECT id FROM calls")}
 

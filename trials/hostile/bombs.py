@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 
+from bench.latency_probe import LatencyProbe, Seen
 from bench.rounds import milliseconds
-from bench.witness import Seen, Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
@@ -104,14 +104,14 @@ def run() -> Iterator[Finding]:
     """Try S2: each bomb on its own, while a second connection asks `GET /healthz` all the time."""
     with serving(TOOLS) as server:
         for bomb in BOMBS:
-            yield _dropped(server, bomb, Witness(server.port))
+            yield _dropped(server, bomb, LatencyProbe(server.port))
 
 
 def _dropped(server: Server, bomb: Bomb, watching: AbstractContextManager[Seen]) -> Finding:
     body = bomb.make()
     path = "/tool_calls/batch" if body.startswith(b"[") else "/tool_calls"
     before = server.resident_mb(peak=True)
-    with watching as witness, httpx.Client(trust_env=False, timeout=_PATIENCE) as client:
+    with watching as probe, httpx.Client(trust_env=False, timeout=_PATIENCE) as client:
         try:
             answer: httpx.Response | None = client.post(
                 server.url + path, content=body, headers={"content-type": "application/json"}
@@ -126,9 +126,9 @@ def _dropped(server: Server, bomb: Bomb, watching: AbstractContextManager[Seen])
         "S2",
         f"{bomb.what} ({_size(len(body))})",
         f"{bomb.must}; nobody waits for 100 ms",
-        f"{said}; others waited for {milliseconds(witness.worst)}; peak {grown:+.0f} MB",
-        is_right and not witness.failures,
-        witness.worst < _BLOCKED,
+        f"{said}; others waited for {milliseconds(probe.worst)}; peak {grown:+.0f} MB",
+        is_right and not probe.failures,
+        probe.worst < _BLOCKED,
     )
 
 

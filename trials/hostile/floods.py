@@ -11,8 +11,8 @@ from pathlib import Path
 
 import uvloop
 
+from bench.latency_probe import LatencyProbe
 from bench.rounds import milliseconds
-from bench.witness import Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
@@ -92,7 +92,7 @@ def run() -> Iterator[Finding]:
 def _flooded(server: Server, flood: Flood) -> Finding:
     uvloop.run(_drown(server.port, flood))  # What the first one makes it allocate is no growth.
     before, read_before = server.resident_mb(peak=True), _bytes_read(server.pid)
-    with Witness(server.port) as witness:
+    with LatencyProbe(server.port) as probe:
         statuses, closed = uvloop.run(_side_by_side(server.port, flood))
     read = (_bytes_read(server.pid) - read_before) / _SIDE_BY_SIDE
     grown = server.resident_mb(peak=True) - before
@@ -104,7 +104,7 @@ def _flooded(server: Server, flood: Flood) -> Finding:
         "64 MB that go nowhere; "
         f"peak ≤ {flood.most_mb} MB more",
         f"{found}; {closed} closed; {read / 1024:,.0f} KB read of each; peak {grown:+.0f} MB; others waited for up to "
-        f"{milliseconds(witness.worst)}",
+        f"{milliseconds(probe.worst)}",
         # A client that is still sending when the connection closes loses the answer.
         bool(flood.right & statuses.keys())
         and not statuses.keys() - flood.right - {0}

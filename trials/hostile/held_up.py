@@ -5,8 +5,8 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
+from bench.latency_probe import LatencyProbe
 from bench.rounds import milliseconds
-from bench.witness import Witness
 from tests.kit.postgres import find_programs, running
 from trials.finding import Finding
 from trials.hostile.holding import answers, bodies, choices, headers, kept, listings
@@ -70,21 +70,21 @@ def do_all(
         with (
             serving(tools, **wanted) as server,
             httpx.Client(base_url=server.url, trust_env=False, timeout=120) as client,
-            (witness := Witness(server.port, _EVERY)),
+            (probe := LatencyProbe(server.port, _EVERY)),
         ):
             for case in cases:
-                found = [_do(witness, client, case)]
+                found = [_do(probe, client, case)]
                 while len(found) < times and found[-1][1] > _WELL_WITHIN:
-                    found.append(_do(witness, client, case))
+                    found.append(_do(probe, client, case))
                 waited, held, status = min(found, key=lambda one: one[1])
                 yield case, waited, held, status
 
 
-def _do(witness: Witness, client: httpx.Client, case: Case) -> tuple[float, float, int]:
+def _do(probe: LatencyProbe, client: httpx.Client, case: Case) -> tuple[float, float, int]:
     ask_lag(client)
-    witness.look()
+    probe.look()
     answer = case.ask(client)
-    return witness.look().worst, ask_lag(client), answer.status_code
+    return probe.look().worst, ask_lag(client), answer.status_code
 
 
 def ask_lag(client: httpx.Client) -> float:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import uvloop
 
+from bench.latency_probe import LatencyProbe, Seen
 from bench.machine import raise_file_limit
-from bench.witness import Seen, Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
@@ -52,12 +52,12 @@ def run() -> Iterator[Finding]:
 
 def _dripping(server: Server) -> Iterator[Finding]:
     with (
-        Witness(server.port, every=0.02, fresh=True, calling=True) as witness,
-        Witness(server.port, every=0.2, calling=True) as regular,
+        LatencyProbe(server.port, every=0.02, fresh=True, calling=True) as probe,
+        LatencyProbe(server.port, every=0.2, calling=True) as regular,
     ):
         heads, bodies = uvloop.run(_drip_all(server.port))
-    yield _cut("headers", heads, _HEADER_LIMIT, witness)
-    yield _cut("bodies", bodies, _BODY_LIMIT, witness)
+    yield _cut("headers", heads, _HEADER_LIMIT, probe)
+    yield _cut("bodies", bodies, _BODY_LIMIT, probe)
     yield Finding(
         "S4",
         "a client that repeats one call five times a second on one connection meanwhile",
@@ -67,16 +67,16 @@ def _dripping(server: Server) -> Iterator[Finding]:
     )
 
 
-def _cut(what: str, endings: list[Ending], limit: float, witness: Seen) -> Finding:
+def _cut(what: str, endings: list[Ending], limit: float, probe: Seen) -> Finding:
     statuses = ", ".join(f"{count} with {status}" for status, count in Counter(end.status for end in endings).items())
     seconds = [end.seconds for end in endings]
     return Finding(
         "S4",
         f"{_SLOW} {what}, a byte a second, beside {_SLOW} of the other kind",
         f"408 within {limit:g} s; new connections of others have their calls answered with p99 < 50 ms",
-        f"{statuses} after {min(seconds):.1f} to {max(seconds):.1f} s; others: {witness}",
-        {end.status for end in endings} == {408} and not witness.failures,
-        max(seconds) <= limit + _SLACK and witness.p99 < _QUICK,
+        f"{statuses} after {min(seconds):.1f} to {max(seconds):.1f} s; others: {probe}",
+        {end.status for end in endings} == {408} and not probe.failures,
+        max(seconds) <= limit + _SLACK and probe.p99 < _QUICK,
     )
 
 
@@ -112,15 +112,15 @@ async def _drop(writer: asyncio.StreamWriter, sign: bytes) -> None:
 def _idle(server: Server) -> Finding:
     count = min(IDLE, raise_file_limit() - _FILES_BESIDE)
     before = server.resident_mb()
-    with Witness(server.port, every=0.02, fresh=True, calling=True) as witness:
+    with LatencyProbe(server.port, every=0.02, fresh=True, calling=True) as probe:
         open_ones, grown, ends = uvloop.run(_stay(server, count, before))
     return Finding(
         "S4",
         f"{count:,} connections, made at once, that send nothing",
         f"all closed within {_HEADER_LIMIT + _MANY_MORE:g} s; calls of others p99 < 50 ms",
-        f"{open_ones:,} open, all closed after {max(ends):.1f} s; {grown:+.0f} MB; others: {witness}",
-        open_ones == count and not witness.failures,
-        max(ends) <= _HEADER_LIMIT + _MANY_MORE and witness.p99 < _QUICK,
+        f"{open_ones:,} open, all closed after {max(ends):.1f} s; {grown:+.0f} MB; others: {probe}",
+        open_ones == count and not probe.failures,
+        max(ends) <= _HEADER_LIMIT + _MANY_MORE and probe.p99 < _QUICK,
     )
 
 
@@ -147,7 +147,7 @@ async def _stay(server: Server, count: int, before: float) -> tuple[int, float, 
 
 def _large_headers(server: Server) -> Finding:
     before = server.resident_mb()
-    with Witness(server.port, every=0.02, fresh=True, calling=True) as witness:
+    with LatencyProbe(server.port, every=0.02, fresh=True, calling=True) as probe:
         statuses = uvloop.run(_shout(server.port))
     grown = server.resident_mb() - before
     found = ", ".join(f"{count} with {status or 'reset'}" for status, count in sorted(statuses.items()))
@@ -155,9 +155,9 @@ def _large_headers(server: Server) -> Finding:
         "S4",
         "headers of 1 MB, 60 a second for 5 s",
         "431, or cut off; calls of others p99 < 50 ms; ≤ 20 MB more",
-        f"{found}; {grown:+.0f} MB; others: {witness}",
+        f"{found}; {grown:+.0f} MB; others: {probe}",
         not statuses.keys() - {431, 0} and 431 in statuses,
-        witness.p99 < _QUICK and grown <= 20,
+        probe.p99 < _QUICK and grown <= 20,
     )
 
 

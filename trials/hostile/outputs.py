@@ -10,12 +10,12 @@ from typing import Any
 
 import httpx
 
+from bench.latency_probe import LatencyProbe
 from bench.rounds import milliseconds
-from bench.witness import Witness
 from tests.kit.servers import Server
 from trials.finding import Finding
+from trials.served.broken_objects import SECRET
 from trials.served.hostile import worst
-from trials.served.things import SECRET
 from trials.serving import serving
 
 TOOLS = "trials/served/hostile.py"
@@ -56,7 +56,7 @@ def _all(client: httpx.Client, server: Server) -> Finding:
     kinds: Counter[str] = Counter()
     bad = []
     names = [tool.name for tool in worst if "at_length" not in tool.name]
-    with Witness(server.port) as seen:
+    with LatencyProbe(server.port) as seen:
         for name in names:
             answer = client.post("/tool_calls", json={"name": name, "args": {}})
             kinds[_kind(answer)] += 1
@@ -82,7 +82,7 @@ def _kind(answer: httpx.Response) -> str:
 
 def _long(client: httpx.Client, server: Server) -> Finding:
     megabytes = 1024 if _available_kb() >= _ENOUGH_KB else 300
-    with Witness(server.port) as seen:
+    with LatencyProbe(server.port) as seen:
         answer = client.post("/tool_calls", json={"name": "long_text", "args": {"megabytes": megabytes}})
     is_marked = answer.json()["response_metadata"].get("truncated") is True
     return Finding(
@@ -101,7 +101,7 @@ def _available_kb() -> int:
 
 
 def _artifact(client: httpx.Client, server: Server) -> Finding:
-    with Witness(server.port) as seen:
+    with LatencyProbe(server.port) as seen:
         answer = client.post("/tool_calls", json={"name": "large_artifact", "args": {"megabytes": 10}})
     said = answer.json()
     return Finding(
@@ -123,7 +123,7 @@ _APART = (
 
 
 def _apart(client: httpx.Client, server: Server, name: str, megabytes: int, what: str, kind: str, how: str) -> Finding:
-    with Witness(server.port) as seen:
+    with LatencyProbe(server.port) as seen:
         answer = client.post("/tool_calls", json={"name": name, "args": {"megabytes": megabytes}})
     return Finding(
         "S6",
@@ -146,7 +146,7 @@ _AT_LENGTH = (
 
 def _at_length(client: httpx.Client, server: Server, name: str) -> Finding:
     logged = server.log_file.stat().st_size
-    with Witness(server.port) as seen:
+    with LatencyProbe(server.port) as seen:
         answer = client.post("/tool_calls", json={"name": name, "args": {}})
     logged = server.log_file.stat().st_size - logged
     return Finding(

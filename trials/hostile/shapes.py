@@ -1,4 +1,4 @@
-"""Calls that are answered with 20 MB, by tools of every shape that `trials/served/hoards.py` has."""
+"""Calls that are answered with 20 MB, by tools of every shape that `trials/served/slow_clients.py` has."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import uvloop
 
-from bench.witness import Witness
+from bench.latency_probe import LatencyProbe
 from tests.kit.servers import Server
 from trials.finding import Finding
 from trials.serving import serving
@@ -31,17 +31,17 @@ def run() -> Iterator[Finding]:
 
 def _stalled(server: Server) -> Finding:
     before = server.resident_mb(peak=True)
-    with Witness(server.port, every=0.05, fresh=True, calling=True) as witness:
+    with LatencyProbe(server.port, every=0.05, fresh=True, calling=True) as probe:
         statuses = uvloop.run(_stall_all(server.port))
     grown = server.resident_mb(peak=True) - before
-    calls = len(witness.seconds)
+    calls = len(probe.seconds)
     found = ", ".join(f"{count} with {status or 'nothing'}" for status, count in sorted(statuses.items()))
     return Finding(
         "S4",
         f"{_COUNT} bodies that stall just short of 4 MB, for {_STAY:g} s",
         f"503, or nothing yet; most calls of others are answered; peak ≤ {_MOST_MB} MB more",
-        f"{found}; peak {grown:+.0f} MB; others: {calls} calls, {len(witness.failures)} failed",
-        not statuses.keys() - {503, 0} and len(witness.failures) < calls / 2,
+        f"{found}; peak {grown:+.0f} MB; others: {calls} calls, {len(probe.failures)} failed",
+        not statuses.keys() - {503, 0} and len(probe.failures) < calls / 2,
         grown <= _MOST_MB,
     )
 

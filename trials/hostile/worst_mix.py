@@ -10,12 +10,12 @@ from functools import partial
 
 import uvloop
 
-from bench.witness import Witness
+from bench.latency_probe import LatencyProbe
 from trials.finding import Finding
 from trials.hostile.shapes import SHAPES
 from trials.serving import serving
 
-TOOLS = "trials/served/hoards.py,sidecall.calculator"
+TOOLS = "trials/served/slow_clients.py,sidecall.calculator"
 # The limit of the Kubernetes example.
 _MOST_MB = 256
 # The allowed 99th percentile of probes, in seconds.
@@ -47,8 +47,8 @@ def run() -> Iterator[Finding]:
 def _mixed(shape: str, seconds: float, scale: float = 1.0) -> Finding:
     with serving(TOOLS) as server:
         with (
-            Witness(server.port, every=0.05) as probe,
-            Witness(server.port, every=0.05, fresh=True, calling=True) as caller,
+            LatencyProbe(server.port, every=0.05) as probe,
+            LatencyProbe(server.port, every=0.05, fresh=True, calling=True) as caller,
         ):
             uvloop.run(_attack(server.port, shape, seconds, scale))
         peak, everything = server.resident_mb(peak=True, alone=True), server.resident_mb(peak=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sidecall import ToolException
-from trials.served.things import SECRET, Crashing, Unserializable
+from trials.served.broken_objects import SECRET, Crashing, Unserializable
 
 _MB = 1024 * 1024
 

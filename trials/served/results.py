@@ -6,7 +6,7 @@ from decimal import Decimal
 from threading import Lock
 from typing import Any
 
-from trials.served.things import SECRET, Member, Model, Text, Twisted, Unserializable
+from trials.served.broken_objects import SECRET, Member, Model, Text, Twisted, Unserializable
 
 
 def nan() -> Any:

@@ -188,15 +188,15 @@ async def test_max_age_bounds_what_is_taken(runs: Runs) -> None:
     assert said == ["tea 5 1", "tea 5 2"]
 
 
-class Witness:
+class LatencyProbe:
     """Note in which thread it is written."""
 
     threads: ClassVar[list[int]] = []
 
-    def __reduce__(self) -> tuple[type["Witness"], tuple[()]]:
+    def __reduce__(self) -> tuple[type["LatencyProbe"], tuple[()]]:
         """Be made anew."""
         self.threads.append(threading.get_ident())
-        return (Witness, ())
+        return (LatencyProbe, ())
 
 
 @pytest.mark.parametrize(("count", "is_here"), [(3, True), (49_000, False)], ids=["few", "many"])
@@ -204,14 +204,14 @@ async def test_the_key_of_many_values_is_made_beside_the_event_loop(*, count: in
     """It takes a tenth of a second for what a call may hold."""
 
     @tool(cache=Cache(ttl=60), annotations=READS)
-    async def weigh(values: list[int], by: Annotated[Any, BeforeValidator(lambda _: Witness())]) -> int:
+    async def weigh(values: list[int], by: Annotated[Any, BeforeValidator(lambda _: LatencyProbe())]) -> int:
         """Weigh values."""
         return len(values)
 
     pipeline = serve(weigh)
-    Witness.threads.clear()
+    LatencyProbe.threads.clear()
 
     said = [(await ask(pipeline, "weigh", {"values": [1] * count, "by": 1})).content for _ in range(2)]
 
     assert said == [str(count)] * 2
-    assert {thread == threading.get_ident() for thread in Witness.threads} == {is_here}
+    assert {thread == threading.get_ident() for thread in LatencyProbe.threads} == {is_here}

@@ -19,7 +19,7 @@ _TOGETHER: Mapping[str, tuple[str, ...]] = {
     "api.js": ("api.js", "waits.js"),
     "form.js": ("form/",),
     "tool.js": ("arguments.js", "tool.js"),
-    "trying.js": ("links.js", "texts.js", "filled.js", "snippets.js", "offering.js", "trying.js"),
+    "trying.js": ("links.js", "texts.js", "form_submission.js", "snippets.js", "offering.js", "trying.js"),
     "answers.js": ("tree.js", "answers.js", "differences.js", "events.js"),
 }
 _IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)

@@ -4,7 +4,7 @@ import { it } from "./dom.js";
 import { makeForm } from "./form/form.js";
 import { parse, stringify } from "./json.js";
 
-/** What is filled in on the page of a tool; filled.js has what is done with it. */
+/** What is filled in on the page of a tool; form_submission.js has what is done with it. */
 export class Arguments {
   /** `given` is the form for what the tool is given besides; null where there is none. */
   constructor(told, given) {

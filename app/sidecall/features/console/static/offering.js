@@ -3,7 +3,7 @@
 import { address, ask, explain } from "./api.js";
 import { say } from "./console.js";
 import { it, make, makeButton } from "./dom.js";
-import { makeCall, makeLink } from "./filled.js";
+import { makeCall, makeLink } from "./form_submission.js";
 import { stringify } from "./json.js";
 import { writeSnippet } from "./snippets.js";
 

@@ -6,11 +6,11 @@ import { parse } from "./json.js";
 
 const told = parse(it("tool-data").textContent);
 const isGiven = told.given.length > 0 || told.readsState;
-const args = new Arguments(told, isGiven ? (await import("./given.js")).makeGiven(told) : null);
+const args = new Arguments(told, isGiven ? (await import("./state_and_context.js")).makeGiven(told) : null);
 
 const trying = () => import("./trying.js");
 const offering = () => import("./offering.js");
-const filled = () => import("./filled.js");
+const filled = () => import("./form_submission.js");
 
 /** Do something with the arguments, by a function of a module that is loaded for it. */
 async function act(load, name, ...given) {

@@ -5,7 +5,7 @@ import { showCheck, showFailure, showMessage, showWaiting } from "./answers.js";
 import { say } from "./console.js";
 import { it } from "./dom.js";
 import { readEvents } from "./events.js";
-import { makeCall, showErrors } from "./filled.js";
+import { makeCall, showErrors } from "./form_submission.js";
 import { parse } from "./json.js";
 
 // What runs now: how it is cancelled; null while nothing does.

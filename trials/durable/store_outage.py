@@ -21,7 +21,7 @@ from sidecall.features.ledger.open_ledger import sqlite_path
 from tests.kit.processes import find_writers, list_descendants
 from tests.kit.servers import Server
 from trials.durable.clients import Clients, Sent
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 # More than a page, so that each call needs room that there is not.
@@ -35,7 +35,7 @@ class _Fault:
     """A fault of the store, and whether durable calls may still be accepted during it."""
 
     words: str
-    begin: Callable[[Home, Server], AbstractContextManager[None]]
+    begin: Callable[[Deployment, Server], AbstractContextManager[None]]
     is_partial: bool = False
 
 
@@ -60,7 +60,7 @@ def run() -> Iterator[Finding]:
 
 
 @contextmanager
-def _disk(home: Home) -> Iterator[Home | None]:
+def _disk(home: Deployment) -> Iterator[Deployment | None]:
     """Give a home on a small disk of its own; None where this user may mount none."""
     folder = home.folder / "disk"
     folder.mkdir()
@@ -75,7 +75,7 @@ def _disk(home: Home) -> Iterator[Home | None]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def _find_files(home: Home) -> list[Path]:
+def _find_files(home: Deployment) -> list[Path]:
     path = sqlite_path(home.store)
     assert path is not None
     # What SQLite shares in memory has a file as well, which is not a part of what it keeps.
@@ -83,14 +83,14 @@ def _find_files(home: Home) -> list[Path]:
 
 
 @contextmanager
-def _lock(home: Home, _server: Server) -> Iterator[None]:
+def _lock(home: Deployment, _server: Server) -> Iterator[None]:
     with closing(sqlite3.connect(_find_files(home)[0], check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
 
 
 @contextmanager
-def _fill(home: Home, _server: Server) -> Iterator[None]:
+def _fill(home: Deployment, _server: Server) -> Iterator[None]:
     ballast = _find_files(home)[0].with_name("ballast")
     with ballast.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(b"x" * 4096):
@@ -100,7 +100,7 @@ def _fill(home: Home, _server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def _forbid(home: Home, server: Server) -> Iterator[None]:
+def _forbid(home: Deployment, server: Server) -> Iterator[None]:
     """Make the files read-only, and have them reopened: open descriptors ignore the mode."""
     files = _find_files(home)
     _forbid_all(files, forbid=True)
@@ -136,7 +136,7 @@ def _may_forbid() -> bool:
 
 
 @contextmanager
-def _stop(home: Home, _server: Server) -> Iterator[None]:
+def _stop(home: Deployment, _server: Server) -> Iterator[None]:
     assert home.cluster is not None
     home.cluster.stop()
     yield
@@ -144,7 +144,7 @@ def _stop(home: Home, _server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def _kill(home: Home, _server: Server) -> Iterator[None]:
+def _kill(home: Deployment, _server: Server) -> Iterator[None]:
     assert home.cluster is not None
     home.cluster.stop(signal.SIGKILL)
     yield
@@ -152,7 +152,7 @@ def _kill(home: Home, _server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def _freeze(home: Home, _server: Server) -> Iterator[None]:
+def _freeze(home: Deployment, _server: Server) -> Iterator[None]:
     """Stop the database server and its processes, whose connections stay."""
     assert home.cluster is not None
     assert home.cluster.pid is not None
@@ -172,12 +172,12 @@ _FROZEN = _Fault("its database server stands still", _freeze)
 _KILLED = _Fault("its database server is killed with SIGKILL", _kill)
 
 
-def _away(home: Home, fault: _Fault, seconds: float) -> Finding:
+def _away(home: Deployment, fault: _Fault, seconds: float) -> Finding:
     server = home.start()
     return uvloop.run(_watch_while_away(home, fault, server, seconds))
 
 
-async def _watch_while_away(home: Home, fault: _Fault, server: Server, seconds: float) -> Finding:
+async def _watch_while_away(home: Deployment, fault: _Fault, server: Server, seconds: float) -> Finding:
     clients = Clients(lambda: server)
     running = [Sent("add", f"ran meanwhile {number}") for number in range(30)]
     await asyncio.gather(*(clients.send(one, seconds / 2, Prefer="respond-async") for one in running))

@@ -44,7 +44,7 @@ class Seen:
         return said + (f", {len(self.failures)} failed ({self.failures[0]})" if self.failures else "")
 
 
-class Witness:
+class LatencyProbe:
     """Ask from entering to leaving; what was seen is there afterwards.
 
     It makes a connection for each question when it is `fresh`, else it keeps one as long as the server does. Questions
@@ -134,7 +134,7 @@ def _read_lines(lines: queue.SimpleQueue[str]) -> None:
 
 def main() -> None:
     """Ask until a line comes in, and then say what was seen; the line `more` is answered amid the questions."""
-    parser = argparse.ArgumentParser(prog="python -m bench.witness", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.latency_probe", description=__doc__)
     parser.add_argument("port", type=int)
     parser.add_argument("every", type=float)
     parser.add_argument("--fresh", action="store_true")

@@ -19,7 +19,7 @@ STARTS_A_ROUND = 2
 _TURNS_A_START = 3
 
 
-def call_twins(
+def call_pairs(
     servers: Mapping[str, Server], request: Request, starts: int, cores: Cores
 ) -> tuple[dict[str, list[Pace]], dict[str, str]]:
     """Start the servers so often, in another order each time, and call all of them at once.

@@ -10,13 +10,13 @@ from typing import Any
 
 import httpx
 
-from bench.witness import Witness
+from bench.latency_probe import LatencyProbe
 from tests.kit.servers import CLIENT, Server
 from trials.finding import Finding
 from trials.hostile.shapes import SHAPES
 from trials.serving import serving
 
-TOOLS = "trials/served/hoards.py"
+TOOLS = "trials/served/slow_clients.py"
 # The limit of the Kubernetes example.
 _MOST_MB = 256
 _READERS = 10
@@ -69,7 +69,7 @@ def _unread(shape: str, count: int = _READERS) -> Finding:
     with (
         serving(TOOLS) as server,
         _taking_nothing(server, head, call, count),
-        Witness(server.port, every=0.1) as witness,
+        LatencyProbe(server.port, every=0.1) as probe,
     ):
         time.sleep(_MOMENT)
         told = CLIENT.post(
@@ -83,8 +83,8 @@ def _unread(shape: str, count: int = _READERS) -> Finding:
         "S8",
         f"{count} readers who take nothing of events of {_MEGABYTES} MB each, {shape}",
         f"one who reads gets all; peak ≤ {_MOST_MB} MB",
-        f"{len(told.content) / 1e6:.1f} MB read; peak {peak:,.0f} MB; others: {witness}",
-        told.text.startswith("event: message\n") and told.text.endswith("}\n\n") and not witness.failures,
+        f"{len(told.content) / 1e6:.1f} MB read; peak {peak:,.0f} MB; others: {probe}",
+        told.text.startswith("event: message\n") and told.text.endswith("}\n\n") and not probe.failures,
         peak <= _MOST_MB,
     )
 

@@ -13,7 +13,7 @@ from tests.features.webhooks.listening import SECRET, Listening, listen
 from tests.kit.servers import Server
 from tests.kit.waiting import until
 from trials.durable.clients import ENDED, Clients
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 # A message that was under way is left alone for a minute; the rest is for a machine with more to do.
@@ -51,14 +51,16 @@ class _Report:
     heard: set[str] = field(default_factory=set)
 
 
-def _let_a_minute_pass(home: Home) -> None:
+def _let_a_minute_pass(home: Deployment) -> None:
     """Write into a file that each message is due a minute earlier; what still writes it ends soon after its server."""
     path = home.store.removeprefix("sqlite:///")
     with closing(sqlite3.connect(path, timeout=_EACH)) as file, file:
         file.execute("UPDATE calls SET callback_at = callback_at - 60")
 
 
-async def _tell(home: Home, jobs: int, kills: int, before_start: Callable[[Home], None] = lambda _: None) -> Finding:
+async def _tell(
+    home: Deployment, jobs: int, kills: int, before_start: Callable[[Deployment], None] = lambda _: None
+) -> Finding:
     told = _Report()
     async with listen() as listening:
         for _ in range(kills):
@@ -86,7 +88,7 @@ async def _tell(home: Home, jobs: int, kills: int, before_start: Callable[[Home]
     )
 
 
-def _start(home: Home, listening: Listening) -> Server:
+def _start(home: Deployment, listening: Listening) -> Server:
     return home.start(SIDECALL_WEBHOOK_HOSTS=listening.host, SIDECALL_WEBHOOK_SECRET=SECRET)
 
 
@@ -97,7 +99,7 @@ def _count(listening: Listening) -> dict[str, list[bytes]]:
     return found
 
 
-async def _end_and_kill(home: Home, server: Server, listening: Listening, told: _Report, jobs: int) -> None:
+async def _end_and_kill(home: Deployment, server: Server, listening: Listening, told: _Report, jobs: int) -> None:
     """Have jobs accepted, and kill the server when some have ended; messages are sent within a second of that."""
     clients = Clients(lambda: server)
     call = {"name": "put", "args": {"mark": "told", "seconds": 0.2}, "callback_url": f"{listening.host}/told"}

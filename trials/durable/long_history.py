@@ -21,7 +21,7 @@ from sidecall.features.ledger.open_ledger import open_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.call_entry import CallFilter
-from trials.durable.home import Home, homes
+from trials.durable.deployment import Deployment, homes
 from trials.finding import Finding
 
 _CALLS = 1_000_000
@@ -62,7 +62,7 @@ class _Made:
     history: History
 
 
-async def _fill(home: Home) -> _Made:
+async def _fill(home: Deployment) -> _Made:
     database = open_history(home.store)
     assert database is not None
     blocks = SqlBlocks(database, HistoryBounds(1e9, 10 * _CALLS, 2**50))
@@ -117,14 +117,14 @@ _FILTERS = {
 _PARTS: tuple[SummaryPart, ...] = ("name", "status", "kind", "caller", "hour")
 
 
-async def _ask(home: Home) -> list[Finding]:
+async def _ask(home: Deployment) -> list[Finding]:
     made = await _fill(home)
     found = [await _list(home, made), await _sum_up(home, made.history)]
     await made.history.close()
     return found
 
 
-async def _list(home: Home, made: _Made) -> Finding:
+async def _list(home: Deployment, made: _Made) -> Finding:
     history, now = made.history, time.time()
     took = {name: await _time(partial(history.list, wanted, 100, None)) for name, wanted in _FILTERS.items()}
     page = await history.list(replace(_SOME, until=now - 4 * 86_400), 100, None)
@@ -143,7 +143,7 @@ async def _list(home: Home, made: _Made) -> Finding:
     )
 
 
-async def _sum_up(home: Home, history: History) -> Finding:
+async def _sum_up(home: Deployment, history: History) -> Finding:
     every, own = CallFilter("default"), CallFilter("default", caller="caller 1")
     parts: list[list[SummaryPart]] = [*([part] for part in _PARTS), ["name", "kind"]]
     asked: dict[str, tuple[list[SummaryPart], CallFilter]] = {",".join(by): (by, every) for by in parts}
@@ -174,7 +174,7 @@ def _write(took: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {milliseconds:.1f} ms" for name, milliseconds in took.items())
 
 
-def _forgets_during_calls(home: Home) -> Finding:
+def _forgets_during_calls(home: Deployment) -> Finding:
     """Serve that history with room for a tenth of it, and send calls meanwhile."""
     server = home.start(SIDECALL_MAX_HISTORY_CALLS=str(_CALLS // 10))
     took: list[float] = []
@@ -197,7 +197,7 @@ def _forgets_during_calls(home: Home) -> Finding:
     )
 
 
-def _killed(home: Home) -> Finding:
+def _killed(home: Deployment) -> Finding:
     """Kill a server amid plain calls, and look which of those that were answered are known."""
     server = home.start()
     answered: list[tuple[float, str]] = []

@@ -9,7 +9,7 @@ import pytest
 
 from bench import payloads
 from bench.environments import Unavailable
-from bench.witness import Witness
+from bench.latency_probe import LatencyProbe
 
 
 @contextmanager
@@ -37,9 +37,9 @@ def _answering(status: int) -> Iterator[tuple[int, list[str]]]:
 
 def test_the_longest_answer_is_told_of_each_stretch() -> None:
     """Each time that one is asked for, of those since the last."""
-    with _answering(200) as (port, asked), (witness := Witness(port, 0.002)):
-        assert witness.look().worst > 0
-        assert witness.look().worst > 0
+    with _answering(200) as (port, asked), (probe := LatencyProbe(port, 0.002)):
+        assert probe.look().worst > 0
+        assert probe.look().worst > 0
 
     assert set(asked) == {"/healthz"}
 
@@ -48,7 +48,7 @@ def test_a_server_that_answers_otherwise_is_not_measured() -> None:
     """A quick refusal is no health."""
     with (
         _answering(503) as (port, _),
-        (witness := Witness(port, 0.002)),
+        (probe := LatencyProbe(port, 0.002)),
         pytest.raises(Unavailable, match="does not say how it is"),
     ):
-        payloads._look(witness)
+        payloads._look(probe)

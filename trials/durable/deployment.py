@@ -15,7 +15,7 @@ _TOOLS = "trials/served/durable.py"
 
 
 @dataclass
-class Home:
+class Deployment:
     """Where servers keep their calls, and tools their effects."""
 
     kind: str
@@ -62,19 +62,19 @@ class Home:
 
 
 @contextmanager
-def homes(*kinds: str) -> Iterator[list[Home]]:
+def homes(*kinds: str) -> Iterator[list[Deployment]]:
     """Give an empty store of each kind, without PostgreSQL where this machine has none."""
     with ExitStack() as stack:
-        made: list[Home] = []
+        made: list[Deployment] = []
         for kind in kinds:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             if kind == "memory":
-                made.append(Home(kind, "memory://", folder))
+                made.append(Deployment(kind, "memory://", folder))
             elif kind == "sqlite":
-                made.append(Home(kind, f"sqlite:///{folder / 'ledger.db'}", folder))
+                made.append(Deployment(kind, f"sqlite:///{folder / 'ledger.db'}", folder))
             elif programs := find_programs():
                 cluster = stack.enter_context(running(programs))
-                made.append(Home(kind, cluster.address(cluster.make_database()), folder, cluster))
+                made.append(Deployment(kind, cluster.address(cluster.make_database()), folder, cluster))
         for home in made:
             stack.callback(home.stop)
         yield made
