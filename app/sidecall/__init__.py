@@ -9,8 +9,8 @@ from sys import _getframe
 
 from sidecall.version import __version__ as __version__
 
-# What lower layers ask for by its purpose, since it stands above them or may be missing: `later.py` looks here. It is
-# plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
+# What lower layers ask for by its purpose, since it stands above them or may be missing: `lazy_imports.py` looks here.
+# It is plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
 _PROVIDERS = {
     "adoption": "sidecall.compat.foreign.tool",
     "forms": "sidecall.features.provider_formats.forms",

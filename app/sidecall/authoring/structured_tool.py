@@ -26,7 +26,7 @@ from sidecall.compiler.injection_plan import plan_injections
 from sidecall.compiler.signature import SingleInputArgsSchema, find_source, read_signature, refuse_many, unwrap
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 
 class Adoption(Protocol):

@@ -11,7 +11,7 @@ from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.stepwise import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 _compile: Callable[[Schema], Any] = later("sidecall.compiler.json_schema_validator:compile_validator")
 

@@ -30,7 +30,7 @@ from sidecall.http.authentication import BEARER, KEY, Access, Authenticator, Pro
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.ports.secrets import Seal
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:

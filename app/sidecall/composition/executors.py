@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sidecall.features.processes.feature import make_process_executor
 from sidecall.features.processes.finder import Finder
-from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.feature import LateSandboxExecutor, make_sandbox
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.loading.collect import TOOLS_OF, tools_of
 from sidecall.settings import Settings
 
@@ -39,7 +39,7 @@ def build_executors(settings: Settings) -> Executors:
     made_with = read_executor_settings(settings)
     return {
         **build_all(made_with),
-        "process": make_late_processes(made_with),
+        "process": make_process_executor(made_with),
         "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings)),
     }
 

@@ -34,7 +34,7 @@ from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.loading.file_watcher import follow_files, settle_places
 from sidecall.rest.app import Lifespan
 from sidecall.settings import Settings

@@ -32,7 +32,7 @@ from sidecall.kernel.core.services import CallServices, ToolResources
 from sidecall.kernel.pipeline.admission import Admission, Limits
 from sidecall.kernel.pipeline.format import refuse
 from sidecall.kernel.ports.store import Store, SyncStore
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.settings import Settings
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.loading.unsupported_imports import LOCAL_TOOLS
 
 hosted = Later("sidecall.compat.foreign.provider_tools")

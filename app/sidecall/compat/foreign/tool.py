@@ -19,7 +19,7 @@ from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 _agents, _langchain, _runnables, _make = (
     Later(f"sidecall.compat.foreign.{library}") for library in ("agents", "langchain", "runnables", "frameworks.make")

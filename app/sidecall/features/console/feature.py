@@ -6,7 +6,7 @@ from typing import Any
 
 from sidecall.feature import Built, Feature, Host, Route
 from sidecall.features.console.settings import has_console
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 # With which the framework comes, which commands do without.
 _open_sessions: Callable[..., Any] = later("sidecall.features.console.sessions:open_sessions")

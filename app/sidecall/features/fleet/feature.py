@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from sidecall.feature import Built, Feature, Host
 from sidecall.features.fleet.placement import Placement, explain_lack
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 # With which the client of the bus comes.
 _join: Callable[[Host], Built] = later("sidecall.features.fleet.join:join")

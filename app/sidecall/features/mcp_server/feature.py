@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sidecall.feature import Feature
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

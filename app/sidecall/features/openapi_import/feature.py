@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sidecall.feature import Feature
 from sidecall.kernel.core.options import DocumentApproval
 from sidecall.kernel.registry import Registry
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 if TYPE_CHECKING:
     from sidecall.features.openapi_import.documents import OpenAPIDocuments

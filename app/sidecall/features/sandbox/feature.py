@@ -8,7 +8,7 @@ from sidecall.features.sandbox.local_sandbox import LocalSandbox
 from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, LateExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 _open_executor: Callable[..., Executor] = later("sidecall.features.sandbox.executor:SandboxExecutor")
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
 from sidecall.kernel.core.errors import SidecallError, UnknownToolset
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 if TYPE_CHECKING:
     from starlette.types import Scope

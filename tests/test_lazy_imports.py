@@ -13,7 +13,7 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.later import Later, Provided, find_provider, later
+from sidecall.lazy_imports import Later, Provided, find_provider, later
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
