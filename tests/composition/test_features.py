@@ -7,7 +7,7 @@ import pytest
 from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
 from sidecall.composition.local_pipeline import default_stages
-from sidecall.feature import FailurePlace, Place
+from sidecall.feature import FailurePlace, Place, Start
 from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -174,6 +174,34 @@ def test_what_a_feature_names_runs_where_the_settings_ask_for_it(
     features = Features((load_features(use_entry_points=True)[-1],), Registry(), Settings(budget=budget))
 
     assert list(features.status) == status
+
+
+PART = """
+def make_part(start):
+    return [start.server.budget, start.registry]
+
+FEATURE = Feature(
+    name="extra",
+    settings_off={"budget": None},
+    part="extra_feature:make_part",
+    build=lambda host: Built(status={"part": lambda: host.part}),
+)
+"""
+
+
+@pytest.mark.parametrize("budget", ["1/day", None])
+def test_the_part_of_a_feature_is_made_where_the_settings_ask_for_it(install: Install, budget: str | None) -> None:
+    """What is built of it finds it, and so does the rest of the server, which has another one elsewhere."""
+    install(PART)
+    registry, settings = Registry(), Settings(budget=budget)
+    features = Features((load_features(use_entry_points=True)[-1],), registry, settings)
+
+    features = features.with_parts(Start(registry=registry, server=settings))
+    built = features.status["extra"]["part"]()
+
+    made = None if budget is None else ["1/day", registry]
+    assert (built, features.find_part("extra", None)) == (made, made)
+    assert features.find_part("another", 3) == 3
 
 
 def test_what_a_feature_names_has_to_be_there(install: Install) -> None:

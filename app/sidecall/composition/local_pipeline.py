@@ -65,7 +65,7 @@ def default_stages(
 async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
     """Build only the pipeline; what it keeps is in memory, and its executors are closed afterwards."""
     there, off = choose_features(settings)
-    settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
+    settings, features = settle_settings(settings, off), Features(there, registry, settings, off=off)
     features.hold_tools()
     executors = dict(build_executors(settings))
     sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")
