@@ -121,12 +121,15 @@ class Feature:
         settings: A class of settings, read from the environment at the start. Its fields are named as their variables
             without `SIDECALL_`, and begin with the feature's name.
         part: Makes what the rest of the server works with of it, such as what keeps the history: a function of a
-            `Start`, given as `package.module:function`. It is loaded and runs only where one of `settings_off` is set
-            otherwise, before anything is built; `build` and `run` find it in `Host.part`.
+            `Start`, given as `package.module:function`. It is loaded and runs only where the settings ask for it, and
+            before anything is built; `build` and `run` find it in `Host.part`.
         build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet. Given
-            as `package.module:function`, it is loaded and runs only where one of `settings_off` is set otherwise.
+            as `package.module:function`, it is loaded and runs only where the settings ask for it.
         run: Opens what the feature needs while the server runs, and closes it at the end, also after errors. It may be
             given in the same way.
+        asked: Returns, by the server's settings, whether they ask for what is given as a text. Without it they do where
+            one of `settings_off` is set otherwise.
+        extra: What `pip install` takes, such as `sidecall[fleet]`, so that what is given as a text can be loaded.
         serves: Returns whether its routes are served, by the server's settings.
     """
 
@@ -146,4 +149,6 @@ class Feature:
     part: str | None = None
     build: Build | str = build_nothing
     run: Run | str = run_nothing
+    asked: Callable[[Any], bool] | None = None
+    extra: str | None = None
     serves: Callable[[Any], bool] = lambda _settings: True

@@ -72,7 +72,6 @@ from sidecall.settings import Settings
 
 if TYPE_CHECKING:
     from sidecall.features.history.history import History
-    from sidecall.features.vector_stores.stores import VectorStores
 
 
 def create_app(
@@ -104,14 +103,14 @@ def create_app(
     """
     settings, features = _begin(settings or Settings(), registry, writers, is_server=bool(lifecycle))
     registry, ledger = features.registry, build_ledger(settings, writers=writers, is_server=bool(lifecycle))
-    stores: VectorStores | None = features.find_part("vector_stores", None)
     (executors, features), admission = _join(settings, features, ledger), build_admission(settings, ledger)
-    metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
+    metrics = build_metrics(registry, executors, admission, ledger, lifecycle)
+    keeper = build_keeper(settings, ledger, features.find_part("credentials", None))
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, features)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
     workspaces = build_workspaces(settings)
-    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.built.services)
+    services = _add_services(services, features, workspaces=workspaces, **features.built.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     pipeline.gate.deny = keeper.auditor.deny_tool
@@ -130,7 +129,7 @@ def create_app(
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=features.history,
     )
-    parts = replace(parts, workspaces=workspaces, vector_stores=stores, secrets=keeper)
+    parts = replace(parts, workspaces=workspaces, secrets=keeper)
     return _build_api(settings, parts, features, executors, watch)
 
 
@@ -163,7 +162,7 @@ def _join(settings: Settings, features: Features, ledger: Ledger) -> tuple[Execu
 
 def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
     """Add some, and leave out what features that are off would give to tools."""
-    found = replace(services.resources, **added)
+    found = replace(services.resources, passages=features.find_part("vector_stores", None), **added)
     kept = replace(
         found,
         store=found.store if features.has("store") else None,
@@ -179,6 +178,7 @@ def _build_api(
     parts = replace(
         parts,
         documents=features.find_part("openapi_import", NoDocuments()),
+        vector_stores=features.find_part("vector_stores", None),
         durable=DurableCalls(answer_remembered, parts.jobs.limits.wait),
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),

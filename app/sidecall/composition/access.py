@@ -36,9 +36,8 @@ from sidecall.settings import Settings
 if TYPE_CHECKING:
     from sidecall.features.credentials.oauth.tokens import OAuthSignIn
 
-# What few servers need: each comes with a library that reads tokens, encrypts, or sends requests.
+# What few servers need: the one comes with a library that reads tokens, the other with what sends requests.
 _open_tokens: Callable[..., Method] = later("sidecall.features.access.tokens:open_tokens")
-_open_sealer: Callable[[Sequence[str]], Seal] = later("sidecall.features.credentials.encryption:Sealer")
 _open_sign_in: "Callable[..., OAuthSignIn]" = later("sidecall.features.credentials.oauth.tokens:open_sign_in")
 
 logger = logging.getLogger("sidecall")
@@ -165,27 +164,19 @@ def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader
     return CallerHeader(names, Gateways(gateways) if gateways else None)
 
 
-def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
-    """Build the store of callers' secrets and the audit log; without an encryption key there are none.
+def build_keeper(settings: Settings, ledger: Ledger, sealer: Seal | None) -> SecretKeeper:
+    """Build the store of callers' secrets and the audit log; without what encrypts there are none.
 
     Raises:
-        UnsupportedSecrets: What it takes to encrypt them is not installed.
+        UnsupportedSecrets: Persons are to sign in, and nothing encrypts their tokens.
     """
-    keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
-    if not keys:
+    places, auditor = ledger.secrets, Auditor(ledger.audit)
+    if sealer is None:
         if settings.oauth is not None:
             raise UnsupportedSecrets(
                 "SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY"
             )
         return SecretKeeper(places, None, auditor)
-    try:
-        sealer = _open_sealer(keys)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "cryptography":
-            raise
-        raise UnsupportedSecrets(
-            "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
-        ) from None
     if settings.public_url is None or settings.oauth is None:
         return SecretKeeper(places, sealer, auditor)
     way = SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)

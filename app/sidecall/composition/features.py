@@ -283,8 +283,17 @@ def _find(feature: Feature, function: T | str, settings: Any, nothing: T) -> T:
 def _load(feature: Feature, place: str) -> Any:
     try:
         return load_function(place)
+    except ModuleNotFoundError as error:
+        if feature.extra is None:
+            raise _refuse_place(feature, place, error) from error
+        text = f"the feature {feature.name} needs an extra: pip install '{feature.extra}' ({error})"
+        raise FeatureUnfit(text) from error
     except (ImportError, AttributeError) as error:
-        raise FeatureUnfit(f"{place} of the feature {feature.name} cannot be loaded: {error}") from error
+        raise _refuse_place(feature, place, error) from error
+
+
+def _refuse_place(feature: Feature, place: str, error: Exception) -> FeatureUnfit:
+    return FeatureUnfit(f"{place} of the feature {feature.name} cannot be loaded: {error}")
 
 
 def _refuse_stages(feature: Feature, stages: Iterable[Stage]) -> None:
