@@ -118,13 +118,12 @@ def test_what_a_layer_above_provides_is_there() -> None:
     asked = {match["purpose"] for path in PACKAGE for match in ASKED.finditer(path.read_text())}
 
     assert {purpose: find_provider(purpose) in MODULES for purpose in asked} == {
-        "adoption": True,
+        "foreign": True,
         "forms": True,
         "langchain": True,
         "collect": True,
         "listing": True,
         "pydantic_1": True,
-        "refusal": True,
         "repair": True,
         "server": True,
         "settings": True,
