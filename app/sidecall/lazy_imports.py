@@ -23,7 +23,7 @@ class Later:
 
 
 def load_function(place: str) -> Any:
-    """Import a function that is named as `package.module:function`."""
+    """Import what is named as `package.module:name`, a function or a class."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

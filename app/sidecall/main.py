@@ -3,10 +3,9 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
+from sidecall.composition.access import build_access, open_toolsets, warn_of_missing_keys
 from sidecall.composition.executors import read_executor_settings, refuse_unfit
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
@@ -25,6 +24,7 @@ from sidecall.composition.stores import (
 )
 from sidecall.feature import Start
 from sidecall.features.contents.snippets import SnippetReader
+from sidecall.features.credentials.own_secrets import open_unsealed
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
@@ -33,7 +33,7 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.feature import LateMcpEndpoint, open_endpoint
+from sidecall.features.mcp_server.feature import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
 from sidecall.features.openapi_import.feature import NoDocuments
@@ -105,7 +105,7 @@ def create_app(
     registry, ledger = features.registry, build_ledger(settings, writers=writers, is_server=bool(lifecycle))
     (executors, features), admission = _join(settings, features, ledger), build_admission(settings, ledger)
     metrics = build_metrics(registry, executors, admission, ledger, lifecycle)
-    keeper = build_keeper(settings, ledger, features.find_part("credentials", None))
+    keeper = features.find_part("credentials", open_unsealed)(ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
     watch = build_telemetry(settings, metrics, redaction, features)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
@@ -129,7 +129,7 @@ def create_app(
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
         history=features.history,
     )
-    parts = replace(parts, workspaces=workspaces, secrets=keeper)
+    parts = _add_parts(settings, replace(parts, workspaces=workspaces, secrets=keeper), features)
     return _build_api(settings, parts, features, executors, watch)
 
 
@@ -172,10 +172,9 @@ def _add_services(services: CallServices, features: Features, **added: Any) -> C
     return replace(services, resources=kept)
 
 
-def _build_api(
-    settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
-) -> Application:
-    parts = replace(
+def _add_parts(settings: Settings, parts: Parts, features: Features) -> Parts:
+    """Add what only routes of features work with."""
+    return replace(
         parts,
         documents=features.find_part("openapi_import", NoDocuments()),
         vector_stores=features.find_part("vector_stores", None),
@@ -183,19 +182,26 @@ def _build_api(
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
         snippets=SnippetReader(settings.queue_timeout),
-        toolsets=open_toolsets(settings, parts.registry),
+        toolsets=open_toolsets(features.find_part("toolsets", None), parts.registry),
     )
+
+
+def _build_api(
+    settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
+) -> Application:
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
-    reloading = build_reloading(settings, parts, executors, changes)
+    reloading = build_reloading(settings, parts, features, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     has_sessions = settings.mcp_sessions and is_alone(settings, parts.operation.ledger)
-    mcp = LateMcpEndpoint(partial(open_endpoint, parts, changes, features.mcp_methods, has_sessions=has_sessions))
+    mcp = LateMcpEndpoint(parts, changes, features.mcp_methods, has_sessions=has_sessions)
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
-        build_access(settings, parts.toolsets, parts.auditor, features.built.methods),
+        build_access(
+            settings, parts.toolsets, parts.auditor, features.built.methods, features.find_part("access", None)
+        ),
         OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
         _choose_pages(settings, parts, features),
         {"/mcp": mcp} if settings.mcp else NO_WAYS,

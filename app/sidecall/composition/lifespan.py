@@ -99,14 +99,16 @@ def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     parts.lifecycle.begin()
 
 
-def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:
+def build_reloading(
+    settings: Settings, parts: Parts, features: Features, executors: Executors, changes: ListChanges
+) -> Reloading:
     """Build what loads tools, toolsets and MCP servers again on request."""
     upstream = parts.operation.upstream
     sources = Sources(
         places=settle_places(settings.places),
         use_entry_points=settings.entry_points,
         toolsets=parts.toolsets,
-        toolsets_file=settings.toolsets,
+        read_toolsets=features.find_part("toolsets", None),
         upstream=None if isinstance(upstream, NoUpstream) else upstream,
         mcp_servers=settings.mcp_servers,
         check=refuse_unfit,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from sidecall.feature import Start
 from sidecall.kernel.ports.secrets import SealedSecret, SecretUnreadable
 
 _NONCE = 12
@@ -51,11 +50,6 @@ class Sealer:
                 "was tampered with" if key is not None else f"was encrypted with the key {secret.key_id}, which is none"
             )
             raise SecretUnreadable(secret.name, f"The secret {secret.name} of {secret.caller} {why}.") from None
-
-
-def make_sealer(start: Start) -> Sealer:
-    """Make what encrypts with the keys of a server."""
-    return Sealer(start.server.secrets_keys)
 
 
 def _bind(tenant: str, caller: str, name: str) -> bytes:
