@@ -13,12 +13,14 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.lazy_imports import Later, Provided, find_provider, later
+from sidecall.lazy_imports import Later, Provided, find_provider, later, load_function
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
 LATE = re.compile(r'[Ll]ater\(\s*"(?P<name>[\w.]+)(?::(?P<function>\w+))?"\s*\)')
 ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')
+
+PLACE = re.compile(r"sidecall(?:\.\w+)+:\w+")
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
@@ -111,6 +113,21 @@ def test_what_is_named_for_later_can_be_loaded(path: Path) -> None:
     assert [import_module(match["name"]).__name__ for match in named] == [match["name"] for match in named]
     assert [name for name in functions if not callable(getattr(import_module(name[0]), name[1], None))] == []
     assert {match["name"] for match in named if match["name"].startswith("sidecall.")} <= imports_of(path)
+
+
+def test_what_is_named_by_its_place_can_be_loaded() -> None:
+    """Routes, commands and parts of features, and what executors are made by."""
+    places = {text for path in PACKAGE for text in outline(path).strings if PLACE.fullmatch(text)}
+
+    assert len(places) > 100
+    assert [place for place in sorted(places) if not _is_there(place)] == []
+
+
+def _is_there(place: str) -> bool:
+    try:
+        return load_function(place) is not None
+    except (ImportError, AttributeError):
+        return False
 
 
 def test_what_a_layer_above_provides_is_there() -> None:
