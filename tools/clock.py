@@ -5,7 +5,7 @@ import re
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from sidecall import ToolException, tool
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 difflib = Later("difflib")
 

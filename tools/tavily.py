@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr
 
 import sidecall
 from sidecall import BaseTool, ToolAnnotations, ToolException
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Loaded with the first search, which not every server sees.
 httpx = Later("httpx")

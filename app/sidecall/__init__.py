@@ -9,16 +9,15 @@ from sys import _getframe
 
 from sidecall.version import __version__ as __version__
 
-# What lower layers ask for by its purpose, since it stands above them or may be missing: `later.py` looks here. It is
-# plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
+# What lower layers ask for by its purpose, since it stands above them or may be missing: `lazy_imports.py` looks here.
+# It is plain data, since nothing may be imported before `cli/project.py` has put the working directory in its place.
 _PROVIDERS = {
-    "adoption": "sidecall.compat.foreign.tool",
+    "foreign": "sidecall.compat.foreign.adopt",
     "forms": "sidecall.features.provider_formats.forms",
     "langchain": "sidecall.compat.to_langchain",
     "collect": "sidecall.loading.collect",
     "listing": "sidecall.features.provider_formats.listing",
     "pydantic_1": "sidecall.compat.pydantic_1.model",
-    "refusal": "sidecall.compat.foreign.unsupported_libraries",
     "repair": "sidecall.features.repair.mend",
     "server": "sidecall.main",
     "settings": "sidecall.settings",

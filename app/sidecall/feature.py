@@ -16,7 +16,29 @@ from sidecall.kernel.ports.observer import CallNotes
 from sidecall.kernel.registry import Registry
 from sidecall.rest.route_table import Route
 
-__all__ = ["Built", "CallNotes", "Check", "FailurePlace", "Feature", "Host", "Place", "Route", "Stage", "run_nothing"]
+__all__ = [
+    "Built",
+    "CallNotes",
+    "Check",
+    "FailurePlace",
+    "Feature",
+    "Host",
+    "Place",
+    "Route",
+    "Stage",
+    "Start",
+    "run_nothing",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Start:
+    """What is known of a server before anything of it is built."""
+
+    registry: Registry
+    server: Any  # the server's settings
+    writers: Any = field(default_factory=dict)  # where the processes are asked that write files for several workers
+    is_server: bool = False  # whether the process is a server, where no other code opens its files
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +52,7 @@ class Host:
     ledger: Any  # what the server keeps (`sidecall.features.ledger`); the tables of features are in its `database`
     execute: Step  # runs the tool of a call, for steps at `Place.REUSE`
     executing: ExecutorSettings  # what executors are made with
+    part: Any = None  # what the feature's own `part` has made
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,10 +120,16 @@ class Feature:
             Sidecall's own features are found in their folders.
         settings: A class of settings, read from the environment at the start. Its fields are named as their variables
             without `SIDECALL_`, and begin with the feature's name.
+        part: Makes what the rest of the server works with of it, such as what keeps the history: a function of a
+            `Start`, given as `package.module:function`. It is loaded and runs only where the settings ask for it, and
+            before anything is built; `build` and `run` find it in `Host.part`.
         build: Makes what calls take and the status shows. It runs before the server starts; nothing is open yet. Given
-            as `package.module:function`, it is loaded and runs only where one of `settings_off` is set otherwise.
+            as `package.module:function`, it is loaded and runs only where the settings ask for it.
         run: Opens what the feature needs while the server runs, and closes it at the end, also after errors. It may be
             given in the same way.
+        asked: Returns, by the server's settings, whether they ask for what is given as a text. Without it they do where
+            one of `settings_off` is set otherwise.
+        extra: What `pip install` takes, such as `sidecall[fleet]`, so that what is given as a text can be loaded.
         serves: Returns whether its routes are served, by the server's settings.
     """
 
@@ -117,6 +146,9 @@ class Feature:
     commands: Mapping[str, str] = field(default_factory=dict)
     tables: str | None = None
     settings: type[BaseSettings] | None = None
+    part: str | None = None
     build: Build | str = build_nothing
     run: Run | str = run_nothing
+    asked: Callable[[Any], bool] | None = None
+    extra: str | None = None
     serves: Callable[[Any], bool] = lambda _settings: True

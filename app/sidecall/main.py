@@ -3,10 +3,9 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sidecall.composition.access import build_access, build_keeper, open_toolsets, warn_of_missing_keys
+from sidecall.composition.access import build_access, open_toolsets, warn_of_missing_keys
 from sidecall.composition.executors import read_executor_settings, refuse_unfit
 from sidecall.composition.features import Features, choose_features
 from sidecall.composition.lifespan import (
@@ -14,18 +13,18 @@ from sidecall.composition.lifespan import (
     build_metrics,
     build_reloading,
     build_telemetry,
-    build_upstream,
 )
 from sidecall.composition.local_pipeline import build_workspaces
 from sidecall.composition.requirements import settle_settings
 from sidecall.composition.stores import (
     build_admission,
-    build_storage,
-    build_vector_stores,
+    build_ledger,
     gather_services,
     is_alone,
 )
+from sidecall.feature import Start
 from sidecall.features.contents.snippets import SnippetReader
+from sidecall.features.credentials.own_secrets import open_unsealed
 from sidecall.features.credentials.server_secrets import secrets_in, warn_of_missing, warn_of_unknown_providers
 from sidecall.features.history.no_history import NoHistory
 from sidecall.features.history.redactor import show_with
@@ -34,12 +33,12 @@ from sidecall.features.jobs.jobs import Jobs
 from sidecall.features.jobs.submission import JobLimits
 from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.ledger.open_ledger import NO_WRITERS, Writers
-from sidecall.features.mcp_server.feature import LateMcpEndpoint, open_endpoint
+from sidecall.features.mcp_server.feature import LateMcpEndpoint
 from sidecall.features.mcp_server.listing import ListChanges
 from sidecall.features.openapi_export.shortcuts import make_shortcuts
-from sidecall.features.openapi_import.feature import NoDocuments, open_documents
+from sidecall.features.openapi_import.feature import NoDocuments
 from sidecall.features.server_parts import Parts
-from sidecall.features.status.operation import Operation
+from sidecall.features.status.operation import NoUpstream, Operation
 from sidecall.features.telemetry.calls import CallTelemetry
 from sidecall.features.telemetry.metrics import Metrics
 from sidecall.features.telemetry.per_minute import Minutes
@@ -73,7 +72,6 @@ from sidecall.settings import Settings
 
 if TYPE_CHECKING:
     from sidecall.features.history.history import History
-    from sidecall.features.openapi_import.documents import OpenAPIDocuments
 
 
 def create_app(
@@ -103,15 +101,16 @@ def create_app(
         InvalidToolsets: The file of toolsets is none.
         ValidationError: A setting is wrong.
     """
-    settings, registry, documents, features = _begin(settings or Settings(), registry)
-    ledger, history = build_storage(settings, writers, is_server=bool(lifecycle))
-    workspaces = build_workspaces(settings)
-    (executors, features), admission = _join(settings, features, ledger, history), build_admission(settings, ledger)
-    metrics, keeper = build_metrics(registry, executors, admission, ledger, lifecycle), build_keeper(settings, ledger)
+    settings, features = _begin(settings or Settings(), registry, writers, is_server=bool(lifecycle))
+    registry, ledger = features.registry, build_ledger(settings, writers=writers, is_server=bool(lifecycle))
+    (executors, features), admission = _join(settings, features, ledger), build_admission(settings, ledger)
+    metrics = build_metrics(registry, executors, admission, ledger, lifecycle)
+    keeper = features.find_part("credentials", open_unsealed)(ledger)
     redaction, results = Redaction(settings.log_redact), ResultMemory(settings.max_result_bytes)
-    watch, stores = build_telemetry(settings, metrics, redaction, features), build_vector_stores(settings, writers)
+    watch = build_telemetry(settings, metrics, redaction, features)
     services = gather_services(ledger, _resolve_secrets(registry, settings), admission, watch, results, keeper, store)
-    services = _add_services(services, features, workspaces=workspaces, passages=stores, **features.built.services)
+    workspaces = build_workspaces(settings)
+    services = _add_services(services, features, workspaces=workspaces, **features.built.services)
     stages = _list_stages(settings, features, results)
     pipeline = Pipeline(registry, stages, settings.tool_timeout, services, admission, watch)
     pipeline.gate.deny = keeper.auditor.deny_tool
@@ -128,32 +127,31 @@ def create_app(
         lifecycle=lifecycle or Lifecycle(),
         backlog=backlog or Backlog(settings.max_unread_bytes),
         operation=_make_operation(settings, features, metrics, admission, ledger, watch),
-        history=history,
+        history=features.history,
     )
-    parts = replace(parts, documents=documents, workspaces=workspaces, vector_stores=stores, secrets=keeper)
+    parts = _add_parts(settings, replace(parts, workspaces=workspaces, secrets=keeper), features)
     return _build_api(settings, parts, features, executors, watch)
 
 
 def _begin(
-    settings: Settings, registry: Registry | None
-) -> "tuple[Settings, Registry, OpenAPIDocuments | NoDocuments, Features]":
-    """Configure logging; find the tools of the settings, unless given, and of OpenAPI documents."""
+    settings: Settings, registry: Registry | None, writers: Writers, *, is_server: bool
+) -> tuple[Settings, Features]:
+    """Configure logging; find the tools of the settings, unless given, and make the parts that features have."""
     there, off = choose_features(settings)
     settings = settle_settings(settings, off)
     logging.getLogger("sidecall").setLevel(settings.log_level.upper())
     if registry is None:
         registry = Registry(discover(settings.places, use_entry_points=settings.entry_points))
         registry.is_discovered = True
-    documents = open_documents(settings.openapi, settings.openapi_approval, settings.openapi_services, registry)
-    features = Features(there, registry, settings, off)
+    start = Start(registry=registry, server=settings, writers=writers, is_server=is_server)
+    features = Features(there, registry, settings, off=off).with_parts(start)
     features.hold_tools()
-    return settings, registry, documents, features
+    return settings, features
 
 
-def _join(
-    settings: Settings, features: Features, ledger: Ledger, history: "History | NoHistory"
-) -> tuple[Executors, Features]:
+def _join(settings: Settings, features: Features, ledger: Ledger) -> tuple[Executors, Features]:
     """Return the executors of the kernel with those of features, which are built with what there is by now."""
+    history: History | NoHistory = features.find_part("history", NoHistory())
     made_with = read_executor_settings(settings)
     executors = dict(build_all(made_with))
     joined = replace(features, ledger=ledger, history=history, execute=Execute(executors), executing=made_with)
@@ -164,7 +162,7 @@ def _join(
 
 def _add_services(services: CallServices, features: Features, **added: Any) -> CallServices:
     """Add some, and leave out what features that are off would give to tools."""
-    found = replace(services.resources, **added)
+    found = replace(services.resources, passages=features.find_part("vector_stores", None), **added)
     kept = replace(
         found,
         store=found.store if features.has("store") else None,
@@ -174,28 +172,36 @@ def _add_services(services: CallServices, features: Features, **added: Any) -> C
     return replace(services, resources=kept)
 
 
-def _build_api(
-    settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
-) -> Application:
-    parts = replace(
+def _add_parts(settings: Settings, parts: Parts, features: Features) -> Parts:
+    """Add what only routes of features work with."""
+    return replace(
         parts,
+        documents=features.find_part("openapi_import", NoDocuments()),
+        vector_stores=features.find_part("vector_stores", None),
         durable=DurableCalls(answer_remembered, parts.jobs.limits.wait),
         auditor=parts.secrets.auditor,
         receivers=AllowedHosts(settings.webhook_hosts),
         snippets=SnippetReader(settings.queue_timeout),
-        toolsets=open_toolsets(settings, parts.registry),
+        toolsets=open_toolsets(features.find_part("toolsets", None), parts.registry),
     )
+
+
+def _build_api(
+    settings: Settings, parts: Parts, features: Features, executors: Executors, watch: CallTelemetry
+) -> Application:
     is_fed = settings.reload or parts.documents.are_fetched or settings.mcp_servers is not None
     changes = ListChanges(is_fed=is_fed or parts.lifecycle.is_operated)
-    reloading = build_reloading(settings, parts, executors, changes)
+    reloading = build_reloading(settings, parts, features, executors, changes)
     lifespan = build_lifespan(settings, parts, features, executors, watch, changes)
     has_sessions = settings.mcp_sessions and is_alone(settings, parts.operation.ledger)
-    mcp = LateMcpEndpoint(partial(open_endpoint, parts, changes, features.mcp_methods, has_sessions=has_sessions))
+    mcp = LateMcpEndpoint(parts, changes, features.mcp_methods, has_sessions=has_sessions)
     warn_of_missing_keys(settings)
     app = build_api(
         parts,
         lifespan,
-        build_access(settings, parts.toolsets, parts.auditor, features.built.methods),
+        build_access(
+            settings, parts.toolsets, parts.auditor, features.built.methods, features.find_part("access", None)
+        ),
         OriginPolicy(OwnHosts(settings.host, settings.hosts), settings.origins),
         _choose_pages(settings, parts, features),
         {"/mcp": mcp} if settings.mcp else NO_WAYS,
@@ -234,7 +240,7 @@ def _make_operation(
         history=settings.history,
         workers=settings.workers,
         forgets=settings.forgets,
-        upstream=build_upstream(settings, features.registry, metrics),
+        upstream=features.find_part("mcp_client", NoUpstream()),
         count_spans_dropped=lambda: watch.spans_dropped,
         list_load_errors=lambda: features.registry.load_errors,
         features=features.status,

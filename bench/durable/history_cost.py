@@ -12,12 +12,13 @@ from statistics import median
 from typing import Any
 
 from bench.tools import echo
-from sidecall.composition.stores import build_history
-from sidecall.features.history.history import History
+from sidecall.feature import Start
+from sidecall.features.history.history import History, make_history
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.invocation import CallRequest, Invocation, new_invocation
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
 from sidecall.kernel.core.sender import Sender
+from sidecall.kernel.registry import Registry
 from sidecall.settings import Settings
 
 _CALLS = 10_000
@@ -54,8 +55,7 @@ def _make_calls(tools: int, callers: int) -> _Calls:
 
 
 async def _measure(store: str, make_calls: Callable[[], _Calls]) -> float:
-    history = build_history(Settings(store=store))
-    assert isinstance(history, History)
+    history = make_history(Start(registry=Registry(), server=Settings(store=store)))
     await history.open()
     took = [await _time(partial(_note_all, history, make_calls())) for _ in range(_ROUNDS)]
     await history.close()

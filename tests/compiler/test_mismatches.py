@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sidecall.compiler.json_args_schema import make_json_args_schema
-from sidecall.compiler.json_schema_validator import compile_validator
+from sidecall.compiler.json_schema_library import compile_validator
 from sidecall.compiler.mismatches import Whole, list_mismatches
 from sidecall.kernel.core.errors import InvalidArguments
 from sidecall.kernel.schema import whole_numbers

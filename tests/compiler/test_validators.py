@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sidecall.compiler.json_schema_validator import compile_validator
+from sidecall.compiler.json_schema_library import compile_validator
 from tests.compiler.normal.table import ELSEWHERE
 
 _HERE = f"http:{ELSEWHERE}/x.json"

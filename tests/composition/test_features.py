@@ -7,7 +7,7 @@ import pytest
 from sidecall import Registry
 from sidecall.composition.features import Features, FeatureUnfit, list_setting_names, load_features
 from sidecall.composition.local_pipeline import default_stages
-from sidecall.feature import FailurePlace, Place
+from sidecall.feature import FailurePlace, Place, Start
 from sidecall.features.ledger.open_ledger import IN_MEMORY
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -176,12 +176,69 @@ def test_what_a_feature_names_runs_where_the_settings_ask_for_it(
     assert list(features.status) == status
 
 
-def test_what_a_feature_names_has_to_be_there(install: Install) -> None:
-    """Or the start says of which feature it is."""
-    install('FEATURE = Feature(name="extra", settings_off={"budget": None}, build="extra_feature:gone")')
+PART = """
+def make_part(start):
+    return [start.server.budget, start.registry]
+
+FEATURE = Feature(
+    name="extra",
+    settings_off={"budget": None},
+    part="extra_feature:make_part",
+    build=lambda host: Built(status={"part": lambda: host.part}),
+)
+"""
+
+
+@pytest.mark.parametrize("budget", ["1/day", None])
+def test_the_part_of_a_feature_is_made_where_the_settings_ask_for_it(install: Install, budget: str | None) -> None:
+    """What is built of it finds it, and so does the rest of the server, which has another one elsewhere."""
+    install(PART)
+    registry, settings = Registry(), Settings(budget=budget)
+    features = Features((load_features(use_entry_points=True)[-1],), registry, settings)
+
+    features = features.with_parts(Start(registry=registry, server=settings))
+    built = features.status["extra"]["part"]()
+
+    made = None if budget is None else ["1/day", registry]
+    assert (built, features.find_part("extra", None)) == (made, made)
+    assert features.find_part("another", 3) == 3
+
+
+ASKED = """
+def build(host):
+    return Built(status={"built": lambda: True})
+
+FEATURE = Feature(name="extra", asked=lambda settings: settings.threads == 2, build="extra_feature:build")
+"""
+
+
+@pytest.mark.parametrize(("threads", "status"), [(2, ["extra"]), (3, [])])
+def test_a_feature_may_decide_which_settings_ask_for_what_it_names(
+    install: Install, threads: int, status: list[str]
+) -> None:
+    """Where that takes more than that a setting is set."""
+    install(ASKED)
+
+    features = Features((load_features(use_entry_points=True)[-1],), Registry(), Settings(threads=threads))
+
+    assert list(features.status) == status
+
+
+@pytest.mark.parametrize(
+    ("build", "extra", "message"),
+    [
+        ("extra_feature:gone", None, "extra_feature:gone of the feature extra cannot be loaded: module "),
+        ("extra_library:build", None, "extra_library:build of the feature extra cannot be loaded: No module named"),
+        ("extra_feature:gone", "mine[s3]", "extra_feature:gone of the feature extra cannot be loaded: module "),
+        ("extra_library:build", "mine[s3]", r"the feature extra needs an extra: pip install 'mine\[s3\]' \(No module"),
+    ],
+)
+def test_what_a_feature_names_has_to_be_there(install: Install, build: str, extra: str | None, message: str) -> None:
+    """Or the start says of which feature it is, and what to install where that has an extra for it."""
+    install(f'FEATURE = Feature(name="extra", settings_off={{"budget": None}}, build={build!r}, extra={extra!r})')
     features = Features((load_features(use_entry_points=True)[-1],), Registry(), Settings(budget="1/day"))
 
-    with pytest.raises(FeatureUnfit, match="extra_feature:gone of the feature extra cannot be loaded: module "):
+    with pytest.raises(FeatureUnfit, match=message):
         _ = features.status
 
 

@@ -133,5 +133,5 @@ def test_where_nothing_can_be_looked_at_nothing_is_refused(tmp_path: Path) -> No
     finder = LateModules(tmp_path / "archive.zip" / "version.py")
 
     assert finder.explain(ImportError()) is None
-    assert finder.find_spec("sidecall.later", sidecall.__path__) is not None
+    assert finder.find_spec("sidecall.lazy_imports", sidecall.__path__) is not None
     assert finder.find_spec("json.tool") is None

@@ -23,7 +23,7 @@ from sidecall.kernel.pipeline.stages import kernel_stages
 from sidecall.kernel.pipeline.truncate import Truncate
 from sidecall.kernel.ports.observer import CurrentCall
 from sidecall.kernel.registry import Registry
-from sidecall.later import find_provider
+from sidecall.lazy_imports import find_provider
 from sidecall.rest.app import Pages, build_api
 from sidecall.rest.listings import ToolListings
 from sidecall.rest.parts import Parts

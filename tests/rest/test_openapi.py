@@ -17,7 +17,7 @@ from tests.kit.clients import MakeClient
 from tests.rest.operation_names import NAMES
 
 DOCUMENT: dict[str, Any] = create_app(Settings(toolkits=("file_search",)), Registry()).openapi()
-COMMITTED = Path(__file__).parents[3] / "openapi" / "openapi.json"
+COMMITTED = Path(__file__).parents[2] / "openapi" / "openapi.json"
 OPERATIONS = {
     operation["operationId"]: (method.upper(), path, operation)
     for path, operations in DOCUMENT["paths"].items()

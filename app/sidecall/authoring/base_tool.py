@@ -34,7 +34,7 @@ from sidecall.kernel.core.options import ToolOptions, name_member
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool
 from sidecall.kernel.core.virtual_subclasses import VirtualSubclass
 from sidecall.kernel.json_data.pointer import format_path
-from sidecall.later import Later, Provided
+from sidecall.lazy_imports import Later, Provided
 
 # A tool's process runs the function alone, without the pipeline of calls in process.
 _inprocess = Later("sidecall.authoring.inprocess")

@@ -6,7 +6,7 @@ from typing import Any, Protocol, overload
 
 from sidecall.authoring.base_tool import BaseTool, refuse_tool
 from sidecall.authoring.spellings import rename_options
-from sidecall.authoring.structured_tool import ADOPTION, REFUSAL, StructuredTool, Tool
+from sidecall.authoring.structured_tool import FOREIGN, StructuredTool, Tool
 from sidecall.kernel.core.errors import InvalidToolOption
 
 Function = Callable[..., Any]
@@ -71,11 +71,11 @@ def _offer(
         raise refuse_tool(thing)
     options = dict(options)
     kind = StructuredTool if options.pop("infer_schema", True) or "args_schema" in options else Tool
-    foreign: StructuredTool | None = ADOPTION.adopt(thing, name, options)
+    foreign: StructuredTool | None = FOREIGN.adopt(thing, name, options)
     if foreign is not None:
         return foreign
     if not callable(thing) and not isinstance(thing, classmethod):
-        REFUSAL.refuse_elsewhere(thing)
+        FOREIGN.refuse_elsewhere(thing)
         raise InvalidToolOption(f"{wanted}, not {type(thing).__name__}.")
     if options.get("parse_docstring"):
         options.setdefault("error_on_invalid_docstring", True)  # As LangChain's decorator has it.

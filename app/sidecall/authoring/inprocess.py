@@ -44,7 +44,7 @@ from sidecall.kernel.ports.approvals.approval import ApprovalRequired
 from sidecall.kernel.ports.approvals.review import Review
 from sidecall.kernel.ports.store import Store, SyncStore
 from sidecall.kernel.registry import Registry
-from sidecall.later import Provided, find_provider
+from sidecall.lazy_imports import Provided, find_provider
 
 
 @dataclass(frozen=True, slots=True)

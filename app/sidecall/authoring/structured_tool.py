@@ -26,11 +26,11 @@ from sidecall.compiler.injection_plan import plan_injections
 from sidecall.compiler.signature import SingleInputArgsSchema, find_source, read_signature, refuse_many, unwrap
 from sidecall.kernel.core.errors import DefinitionError, InvalidToolOption, ToolException
 from sidecall.kernel.core.tool import ArgsSchema, CompiledTool, Parameter
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 
-class Adoption(Protocol):
-    """Makes tools of those of other libraries."""
+class ForeignTools(Protocol):
+    """Knows the tools of other libraries."""
 
     def adopt(self, thing: Any, name: str | None, options: Mapping[str, Any]) -> Any:
         """Make a tool from another library's tool or a runnable; None for anything else.
@@ -38,10 +38,6 @@ class Adoption(Protocol):
         Raises:
             DefinitionError: It cannot be offered.
         """
-
-
-class Refusal(Protocol):
-    """Refuses tools of other libraries where a function is wanted."""
 
     def refuse_elsewhere(self, thing: Any, *, is_described: bool = False) -> None:
         """Refuse a tool of another library that is about to be made a tool here.
@@ -59,8 +55,7 @@ class _KnowsNone:
         del is_described
 
 
-ADOPTION = cast("Adoption", Provided("adoption", _KnowsNone()))
-REFUSAL = cast("Refusal", Provided("refusal", _KnowsNone()))
+FOREIGN = cast("ForeignTools", Provided("foreign", _KnowsNone()))
 
 
 class StructuredTool(BaseTool):
@@ -115,7 +110,7 @@ class StructuredTool(BaseTool):
         target = func or coroutine
         if target is None:
             raise InvalidToolOption("Function and/or coroutine must be provided")
-        REFUSAL.refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
+        FOREIGN.refuse_elsewhere(target, is_described=args_schema is not None or not cls._reads_signature)
         if not infer_schema and args_schema is None:
             raise InvalidToolOption(f"{find_source(target)}: infer_schema=False needs an args_schema; or use Tool.")
         if description is not None:

@@ -21,7 +21,7 @@ from sidecall.kernel.json_data.text import read_object
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.approvals.review import NOT_REVIEWED, Review
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.settings import Settings
 from sidecall.terminal.console import print_json
 from sidecall.terminal.options import Toolkits, Tools, load_registry, read_settings

@@ -21,7 +21,7 @@ from sidecall.features.openapi_import.services import InvalidServices, ServiceEn
 from sidecall.features.processes.finder import Finder
 from sidecall.features.processes.tool_location import find_unfit
 from sidecall.features.provider_formats.lint import lint
-from sidecall.features.toolsets.toolsets import read_toolsets
+from sidecall.features.toolsets.toolset_file import read_toolsets
 from sidecall.kernel.core.injection import Secret, UserToken
 from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.ports.sandbox import PATH

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.loading.modules.loading import add_project
 from sidecall.version import __version__
 

@@ -7,7 +7,7 @@ from pydantic_core import ValidationError
 
 from sidecall.cli.commands import cli
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 # With which the framework comes, and what prints in colours.
 _explain: Callable[[BaseException], bool] = later("sidecall.cli.errors:explain")

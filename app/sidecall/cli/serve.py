@@ -27,7 +27,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SidecallError
 from sidecall.kernel.core.tool import CompiledTool, Finding
 from sidecall.kernel.lifecycle import Lifecycle, Peers
 from sidecall.kernel.registry import Registry
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.main import create_app
 from sidecall.server.certificates import Certificates
 from sidecall.server.connection_limits import Connection

@@ -16,7 +16,7 @@ from sidecall.kernel.core.errors import InvalidToolOption, SchemaInferenceError
 from sidecall.kernel.core.injection import Injection
 from sidecall.kernel.core.tool import VARIADIC, ArgsSchema, Parameter
 from sidecall.kernel.schema.model_args_schema import ModelArgsSchema
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 
 class _WithoutPydantic1:

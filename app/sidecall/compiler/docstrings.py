@@ -4,7 +4,7 @@ import inspect
 import re
 
 from sidecall.compiler.plain_docstrings import Docstring, DocstringStyle, read_google
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Its many patterns, and griffe, take long to make; few docstrings need them.
 styles = Later("sidecall.compiler.griffe_docstrings")

@@ -8,7 +8,8 @@ import importlib
 from dataclasses import replace
 
 from sidecall.compiler.json_args_schema import JsonArgsSchema
-from sidecall.compiler.json_schema_validator import compile_validator, make_json_schema_validator
+from sidecall.compiler.json_schema_library import compile_validator
+from sidecall.compiler.json_schema_validator import make_json_schema_validator
 from sidecall.compiler.pattern_places import leave_patterns, list_patterns
 from sidecall.compiler.pattern_size import measure_pattern
 from sidecall.kernel.core.log_text import shorten

@@ -16,7 +16,7 @@ from sidecall.kernel.schema.errors.reading import REPAIR, Reading
 from sidecall.kernel.schema.forms.one_object import find_omissible
 from sidecall.kernel.schema.references import Targets, inline_references, inline_root, map_children, resolve, walk
 from sidecall.kernel.schema.whole_numbers import to_integer
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 if TYPE_CHECKING:
     from sidecall.compiler.json_schema_validator import JsonSchemaValidator

@@ -1,13 +1,12 @@
 """Validate arguments with a JSON Schema, and find unknown names."""
 
-import importlib
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from sidecall.compiler.choices import is_costly, leads_back
+from sidecall.compiler.json_schema_library import compile_with_formats
 from sidecall.compiler.mismatches import Mismatches, list_mismatches
 from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.compiler.rule_errors import add_rule, find_rule, format_rule
@@ -25,59 +24,6 @@ from sidecall.kernel.schema.errors.unknown_keys import find_unknown_keys
 from sidecall.kernel.schema.errors.validation_errors import Site, ValidationErrors, find_inner, find_nulls
 from sidecall.kernel.schema.references import ANNOTATIONS, list_schemas, map_children
 from sidecall.kernel.schema.whole_numbers import drop_member, make_integers
-
-
-def compile_validator(schema: Schema, **options: Any) -> Any:
-    """Compile a schema with the options of `jsonschema_rs.validator_for`.
-
-    Raises:
-        ValueError: It is no JSON Schema, or refers to another document.
-    """
-    # Loaded with the first tool that needs it, since it holds 3 MB, and most servers have none.
-    library = importlib.import_module("jsonschema_rs")
-    return library.validator_for(schema, retriever=_refuse, **options)
-
-
-def _refuse(address: str) -> Any:
-    raise ValueError(f"{address} is another document, and none is fetched")
-
-
-# Stands in messages where the validator would repeat what was sent.
-_MASK = "Input"
-# As RFC 3339 has them, but a zone may be left out, as models and pydantic do.
-_TIME = re.compile(r"([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)(\.\d+)?)?([zZ]|[+-]\d\d:?\d\d)?")
-_DURATION = re.compile(r"[-+]?P(?=.)(\d+[YMWD])*+(T(?=.)(\d+(\.\d+)?[HMS])*+)?")
-_DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
-
-
-def _is_time(text: str) -> bool:
-    return _TIME.fullmatch(text) is not None
-
-
-def _is_moment(text: str) -> bool:
-    date, time = text[:10], text[11:]
-    return _DATE.fullmatch(date) is not None and text[10:11] in ("T", "t", " ") and _is_time(time)
-
-
-def _is_duration(text: str) -> bool:
-    return _DURATION.fullmatch(text) is not None
-
-
-_FORMATS = {"time": _is_time, "date-time": _is_moment, "duration": _is_duration}
-# Formats that are slow to check, and how many characters are: beyond, a name or an address is none, and a pattern is
-# refused.
-_SLOW = {"idn-hostname": 1_000, "idn-email": 1_000, "regex": 10_000}
-
-
-@cache
-def _limit_formats() -> dict[str, Callable[[str], bool]]:
-    """Make the formats of which long texts are not even looked at."""
-
-    def limit(name: str, most: int) -> Callable[[str], bool]:
-        whole = compile_validator({"format": name}, validate_formats=True)
-        return lambda text: len(text) <= most and bool(whole.is_valid(text))
-
-    return {name: limit(name, most) for name, most in _SLOW.items()}
 
 
 @dataclass(frozen=True)
@@ -103,13 +49,13 @@ class JsonSchemaValidator:
     @cached_property
     def closed(self) -> Any:
         """The closed schema, compiled at the first call: most tools of a large catalog are never called."""
-        return _compile(_close(self.root)) if _is_closable(self.root) else self.validator
+        return compile_with_formats(_close(self.root)) if _is_closable(self.root) else self.validator
 
     @cached_property
     def loose(self) -> "JsonSchemaValidator":
         """The same without patterns."""
         schema = leave_patterns(self.root, lambda _: True)
-        return JsonSchemaValidator(schema, schema, _compile(schema), self.takes_any)
+        return JsonSchemaValidator(schema, schema, compile_with_formats(schema), self.takes_any)
 
     @property
     def kept_from(self) -> int | None:
@@ -273,11 +219,7 @@ def make_json_schema_validator(schema: Schema, flat: Schema, takes: frozenset[st
     root = flat
     if takes is not None and flat.get("additionalProperties"):
         root = {key: value for key, value in flat.items() if key != "additionalProperties"}
-    return JsonSchemaValidator(root, schema, _compile(schema), takes is None)
-
-
-def _compile(schema: Schema) -> Any:
-    return compile_validator(schema, mask=_MASK, validate_formats=True, formats=_FORMATS | _limit_formats())
+    return JsonSchemaValidator(root, schema, compile_with_formats(schema), takes is None)
 
 
 # Where members of a schema share its names, or exclude each other, closing one would change what fits.

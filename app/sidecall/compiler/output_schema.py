@@ -1,19 +1,17 @@
 """Results as values: the output schema, and validation against it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from sidecall.compiler.choices import is_costly, leads_back
+from sidecall.compiler.json_schema_library import compile_validator
 from sidecall.kernel.core.errors import ToolOutputError
 from sidecall.kernel.core.incremental_validation import validate
 from sidecall.kernel.core.tool import ResultSchema, Schema
 from sidecall.kernel.json_data.to_json import to_plain
-from sidecall.later import later
-
-_compile: Callable[[Schema], Any] = later("sidecall.compiler.json_schema_validator:compile_validator")
 
 # Under what a result stands that is no object: all clients of MCP take objects, and few take anything else.
 WRAPPER = "result"
@@ -58,7 +56,7 @@ class Structure:
         Raises:
             ValueError: It is none.
         """
-        self._validator = _compile(self.schema)
+        self._validator = compile_validator(self.schema)
 
     def settle(self, name: str, value: Any, lost: Sequence[str] = ()) -> Any:
         """Return a result that fits, converted by pydantic if necessary; raise ToolOutputError otherwise."""

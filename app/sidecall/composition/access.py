@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sidecall.features.access.api_keys import ApiKeys, InvalidKeyFile, KeyFile, KeyRing
 from sidecall.features.access.auth_methods import (
@@ -16,36 +15,18 @@ from sidecall.features.access.auth_methods import (
     NamedOrAnonymous,
 )
 from sidecall.features.audit.auditor import Auditor
-from sidecall.features.credentials.oauth.settings import SignInUrls
-from sidecall.features.credentials.own_secrets import SecretKeeper, UnsupportedSecrets
-from sidecall.features.ledger.ledger import Ledger
 from sidecall.features.toolsets.toolsets import (
     NO_TOOLSETS,
     AnonymousAuthenticator,
+    ReadToolsets,
     ToolsetAuthenticator,
     Toolsets,
-    read_toolsets,
 )
 from sidecall.http.authentication import BEARER, KEY, Access, Authenticator, ProtectedResource
-from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.ports.secrets import Seal
-from sidecall.later import later
 from sidecall.settings import Settings
 
-if TYPE_CHECKING:
-    from sidecall.features.credentials.oauth.tokens import OAuthSignIn
-
-# What few servers need: each comes with a library that reads tokens, encrypts, or sends requests.
-_open_tokens: Callable[..., Method] = later("sidecall.features.access.tokens:open_tokens")
-_open_sealer: Callable[[Sequence[str]], Seal] = later("sidecall.features.credentials.encryption:Sealer")
-_open_sign_in: "Callable[..., OAuthSignIn]" = later("sidecall.features.credentials.oauth.tokens:open_sign_in")
-
 logger = logging.getLogger("sidecall")
-
-
-class UnsupportedTokens(SidecallError):
-    """Tokens cannot be taken by this program."""
 
 
 def build_access(
@@ -53,14 +34,21 @@ def build_access(
     toolsets: Toolsets = NO_TOOLSETS,
     auditor: Auditor | None = None,
     more: Iterable[Callable[[Methods], Method]] = (),
+    tokens: Method | None = None,
 ) -> Access | None:
-    """Build the authenticator; None if all callers are one, with all scopes. `more` makes methods of features.
+    """Build the authenticator; None if all callers are one, with all scopes.
+
+    Args:
+        settings: How callers prove who they are.
+        toolsets: What each is offered.
+        auditor: Notes changes of keys.
+        more: Makes methods of features.
+        tokens: What takes tokens, where the settings ask for it.
 
     Raises:
         InvalidKeyFile: There is no file of keys where one was named, or it is none.
-        UnsupportedTokens: What it takes to read tokens is not installed.
     """
-    access = _build_access(settings, auditor, more)
+    access = _build_access(settings, auditor, more, tokens)
     if toolsets is NO_TOOLSETS:
         return access
     access = access or Access(AnonymousAuthenticator(), is_proved=False)
@@ -68,15 +56,15 @@ def build_access(
     return replace(access, authenticator=ToolsetAuthenticator(access.authenticator, toolsets), follow=toolsets.follow)
 
 
-def open_toolsets(settings: Settings, tools: Iterable[CompiledTool]) -> Toolsets:
-    """Read the file of toolsets, if there is one, and warn of entries that match no tool.
+def open_toolsets(read: ReadToolsets | None, tools: Iterable[CompiledTool]) -> Toolsets:
+    """Read the file of toolsets, if the settings name one, and warn of entries that match no tool.
 
     Raises:
         InvalidToolsets: It is none.
     """
-    if settings.toolsets is None:
+    if read is None:
         return NO_TOOLSETS
-    toolsets = read_toolsets(settings.toolsets)
+    toolsets = read()
     for unmet in toolsets.find_unmet(map_tags(tools)):
         logger.warning("SIDECALL_TOOLSETS: %s", unmet)
     return toolsets
@@ -102,14 +90,17 @@ def warn_of_missing_keys(settings: Settings) -> None:
 
 
 def _build_access(
-    settings: Settings, auditor: Auditor | None, more: Iterable[Callable[[Methods], Method]]
+    settings: Settings,
+    auditor: Auditor | None,
+    more: Iterable[Callable[[Methods], Method]],
+    tokens: Method | None,
 ) -> Access | None:
     if settings.auth == ("none",):
         header = _build_header(settings, settings.gateways)
         return None if header is None else Access(NamedOrAnonymous(header), is_proved=False)
     is_asked = not {"api_key", "jwt"}.isdisjoint(settings.auth)
     return Access(
-        _build_methods(settings, auditor, more),
+        _build_methods(settings, auditor, more, tokens),
         is_proved=True,
         hidden=_CREDENTIALS if is_asked else (),
         resource=_describe(settings) if "jwt" in settings.auth else None,
@@ -122,7 +113,10 @@ _CREDENTIALS = (BEARER, KEY)
 
 
 def _build_methods(
-    settings: Settings, auditor: Auditor | None, more: Iterable[Callable[[Methods], Method]]
+    settings: Settings,
+    auditor: Auditor | None,
+    more: Iterable[Callable[[Methods], Method]],
+    tokens: Method | None,
 ) -> Authenticator:
     methods: list[Method] = []
     if "gateway" in settings.auth:
@@ -131,26 +125,10 @@ def _build_methods(
         methods.append(header)
     if "api_key" in settings.auth:
         methods.append(ApiKeys(_open_ring(settings, auditor), is_alone="jwt" not in settings.auth))
-    if "jwt" in settings.auth:
-        methods.append(_build_tokens(settings))
+    if tokens is not None:
+        methods.append(tokens)
     first = Methods(tuple(methods))
     return Methods((*methods, *(make(first) for make in more)))
-
-
-def _build_tokens(settings: Settings) -> Method:
-    rules = {
-        "issuer": settings.jwt_issuer,
-        "audience": settings.jwt_audience,
-        "algorithms": settings.jwt_algorithms,
-        "scopes": settings.jwt_scopes_claim,
-        "tenant": settings.jwt_tenant_claim,
-    }
-    try:
-        return _open_tokens(rules, settings.jwt_keys_url, settings.outgoing_proxy)
-    except ModuleNotFoundError as error:
-        if error.name != "joserfc":
-            raise
-        raise UnsupportedTokens("SIDECALL_AUTH has `jwt`, which needs an extra: pip install 'sidecall[jwt]'") from None
 
 
 def _describe(settings: Settings) -> ProtectedResource:
@@ -163,33 +141,6 @@ def _build_header(settings: Settings, gateways: tuple[str, ...]) -> CallerHeader
         return None
     names = GatewayHeaders(settings.caller_header, settings.tenant_header, settings.scopes_header)
     return CallerHeader(names, Gateways(gateways) if gateways else None)
-
-
-def build_keeper(settings: Settings, ledger: Ledger) -> SecretKeeper:
-    """Build the store of callers' secrets and the audit log; without an encryption key there are none.
-
-    Raises:
-        UnsupportedSecrets: What it takes to encrypt them is not installed.
-    """
-    keys, places, auditor = settings.secrets_keys, ledger.secrets, Auditor(ledger.audit)
-    if not keys:
-        if settings.oauth is not None:
-            raise UnsupportedSecrets(
-                "SIDECALL_OAUTH is set, which needs a key to keep tokens with: set SIDECALL_SECRETS_KEY"
-            )
-        return SecretKeeper(places, None, auditor)
-    try:
-        sealer = _open_sealer(keys)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "cryptography":
-            raise
-        raise UnsupportedSecrets(
-            "SIDECALL_SECRETS_KEY is set, which needs an extra: pip install 'sidecall[secrets]'"
-        ) from None
-    if settings.public_url is None or settings.oauth is None:
-        return SecretKeeper(places, sealer, auditor)
-    way = SignInUrls(settings.public_url, settings.approval_ttl, settings.outgoing_proxy)
-    return SecretKeeper(places, sealer, auditor, _open_sign_in(settings.providers, places, sealer, auditor, way))
 
 
 def _open_ring(settings: Settings, auditor: Auditor | None) -> KeyRing:

@@ -1,21 +1,16 @@
 """Build the executors from the settings."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
+from sidecall.features.processes import tool_location
+from sidecall.features.processes.feature import make_process_executor
 from sidecall.features.processes.finder import Finder
-from sidecall.features.processes.late import make_late_processes
 from sidecall.features.sandbox.feature import LateSandboxExecutor, make_sandbox
-from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all
-from sidecall.later import later
 from sidecall.loading.collect import TOOLS_OF, tools_of
 from sidecall.settings import Settings
 
-# Only tools in processes have to be found there.
-_refuse_unfit: Callable[[Sequence[CompiledTool], Finder], None] = later(
-    "sidecall.features.processes.tool_location:refuse_unfit"
-)
 # Opens spans in the processes of tools.
 _TRACES = "sidecall.features.telemetry.tracing:open_in_process"
 
@@ -39,7 +34,7 @@ def build_executors(settings: Settings) -> Executors:
     made_with = read_executor_settings(settings)
     return {
         **build_all(made_with),
-        "process": make_late_processes(made_with),
+        "process": make_process_executor(made_with),
         "sandbox": LateSandboxExecutor(made_with, make_sandbox(settings)),
     }
 
@@ -50,6 +45,4 @@ def refuse_unfit(tools: Iterable[CompiledTool]) -> None:
     Raises:
         InvalidToolOption: The message says which, and why.
     """
-    wanting = [tool for tool in tools if tool.executor in IN_PROCESSES]
-    if wanting:
-        _refuse_unfit(wanting, Finder(tools_of))
+    tool_location.refuse_unfit(tools, Finder(tools_of))

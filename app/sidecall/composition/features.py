@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from typing import Any, TypeVar, get_args
 
 from sidecall.composition.requirements import FeatureUnfit, is_asked_for, leave_out, make_requirements
-from sidecall.feature import Built, Feature, Host, Place, Route, Stage, build_nothing, run_nothing
+from sidecall.feature import Built, Feature, Host, Place, Route, Stage, Start, build_nothing, run_nothing
 from sidecall.kernel.registry import Registry
+from sidecall.lazy_imports import load_function
 from sidecall.rest.route_table import HEALTH, TOOL_CALLS, TOOLS
 from sidecall.storage.database import Dialect
 from sidecall.storage.feature_tables import FeatureTables, find_tables, list_steps
@@ -98,9 +99,9 @@ def _take(taken: dict[Any, str], key: Any, text: str, name: str) -> None:
 
 
 def _refuse_settings(feature: Feature) -> None:
-    for field in feature.settings.model_fields if feature.settings is not None else ():
-        if not field.startswith(f"{feature.name}_"):
-            raise FeatureUnfit(f"the setting {field} of the feature {feature.name} has to begin with {feature.name}_")
+    for name in feature.settings.model_fields if feature.settings is not None else ():
+        if not name.startswith(f"{feature.name}_"):
+            raise FeatureUnfit(f"the setting {name} of the feature {feature.name} has to begin with {feature.name}_")
 
 
 def choose_features(settings: Any) -> tuple[tuple[Feature, ...], tuple[Feature, ...]]:
@@ -159,11 +160,13 @@ class Features:
     features: tuple[Feature, ...]
     registry: Registry
     settings: Any
+    _: KW_ONLY
     ledger: Any = None
     history: Any = None
     off: tuple[Feature, ...] = ()
     execute: Any = None
     executing: Any = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Return whether one of these has this name."""
@@ -180,6 +183,20 @@ class Features:
             hold(tool)
         self.registry.check = hold
 
+    def with_parts(self, start: Start) -> "Features":
+        """Make the parts of those that the settings ask for.
+
+        Raises:
+            FeatureUnfit: One cannot be loaded.
+        """
+        named = [(it, it.part) for it in self.features if it.part is not None and is_asked_for(it, self.settings)]
+        return replace(self, parts={it.name: _load(it, place)(start) for it, place in named})
+
+    def find_part(self, name: str, otherwise: T) -> T:
+        """Return the part that a feature of this name has made; another one where the settings do not ask for it."""
+        found: T = self.parts.get(name, otherwise)
+        return found
+
     @cached_property
     def _built(self) -> tuple[tuple[Feature, Host, Built], ...]:
         made = []
@@ -193,6 +210,7 @@ class Features:
                 history=self.history,
                 execute=self.execute,
                 executing=self.executing,
+                part=self.parts.get(feature.name),
             )
             built = _find(feature, feature.build, self.settings, build_nothing)(host)
             _refuse_stages(feature, built.stages)
@@ -258,12 +276,24 @@ def _find(feature: Feature, function: T | str, settings: Any, nothing: T) -> T:
         return function
     if not is_asked_for(feature, settings):
         return nothing
-    module, _, name = function.partition(":")
-    try:
-        found: T = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise FeatureUnfit(f"{function} of the feature {feature.name} cannot be loaded: {error}") from error
+    found: T = _load(feature, function)
     return found
+
+
+def _load(feature: Feature, place: str) -> Any:
+    try:
+        return load_function(place)
+    except ModuleNotFoundError as error:
+        if feature.extra is None:
+            raise _refuse_place(feature, place, error) from error
+        text = f"the feature {feature.name} needs an extra: pip install '{feature.extra}' ({error})"
+        raise FeatureUnfit(text) from error
+    except (ImportError, AttributeError) as error:
+        raise _refuse_place(feature, place, error) from error
+
+
+def _refuse_place(feature: Feature, place: str, error: Exception) -> FeatureUnfit:
+    return FeatureUnfit(f"{place} of the feature {feature.name} cannot be loaded: {error}")
 
 
 def _refuse_stages(feature: Feature, stages: Iterable[Stage]) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -34,18 +33,11 @@ from sidecall.kernel.pipeline.admission import Admission
 from sidecall.kernel.ports.call_entry import CallEntry
 from sidecall.kernel.ports.observer import join_notes
 from sidecall.kernel.registry import Registry
-from sidecall.later import later
 from sidecall.loading.file_watcher import follow_files, settle_places
 from sidecall.rest.app import Lifespan
 from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
-
-if TYPE_CHECKING:
-    from sidecall.features.mcp_client.upstream import Upstream
-
-# What connects to MCP servers, which few have.
-_open_upstream: "Callable[..., Upstream]" = later("sidecall.features.mcp_client.upstream:open_upstream")
 
 
 def build_lifespan(
@@ -107,14 +99,16 @@ def _open_to_requests(app: FastAPI, parts: Parts) -> None:
     parts.lifecycle.begin()
 
 
-def build_reloading(settings: Settings, parts: Parts, executors: Executors, changes: ListChanges) -> Reloading:
+def build_reloading(
+    settings: Settings, parts: Parts, features: Features, executors: Executors, changes: ListChanges
+) -> Reloading:
     """Build what loads tools, toolsets and MCP servers again on request."""
     upstream = parts.operation.upstream
     sources = Sources(
         places=settle_places(settings.places),
         use_entry_points=settings.entry_points,
         toolsets=parts.toolsets,
-        toolsets_file=settings.toolsets,
+        read_toolsets=features.find_part("toolsets", None),
         upstream=None if isinstance(upstream, NoUpstream) else upstream,
         mcp_servers=settings.mcp_servers,
         check=refuse_unfit,
@@ -238,47 +232,6 @@ def build_metrics(
         metrics.add_gauge("sidecall_requests_in_flight", "Requests that are not answered yet.", lambda: len(requests))
         metrics.add_counter("sidecall_event_loop_stuck_seconds", _STUCK, lambda: lifecycle.stuck_seconds)
     return metrics
-
-
-def build_upstream(settings: Settings, registry: Registry, metrics: Metrics) -> "Upstream | NoUpstream":
-    """Build the connections to upstream MCP servers, with metrics of their state.
-
-    Raises:
-        InvalidMcpServers: The setting names none, or the extra is not installed.
-        InvalidPins: The file of pins cannot be read.
-    """
-    if settings.mcp_servers is None:
-        return NoUpstream()
-    bounds = settings.max_result_bytes, settings.mcp_max_tools
-    pins = settings.mcp_pins_file if settings.mcp_pin else None
-    upstream = _open_upstream(settings.mcp_servers, registry, bounds, settings.mcp_connect_timeout, pins)
-    _measure_upstream(metrics, upstream)
-    return upstream
-
-
-def _measure_upstream(metrics: Metrics, upstream: "Upstream") -> None:
-    servers = upstream.servers
-    metrics.add_gauge_of(
-        "sidecall_mcp_server_up",
-        "Whether an MCP server whose tools are offered is connected.",
-        "server",
-        lambda: {server.name: server.state == "connected" for server in servers},
-    )
-    metrics.add_gauge_of(
-        "sidecall_mcp_server_tools", "Tools of it that are offered.", "server", lambda: dict(upstream.offered)
-    )
-    metrics.add_gauge_of(
-        "sidecall_mcp_server_waiting_tools",
-        "Tools of it that wait for an operator, since they have changed.",
-        "server",
-        lambda: {server.name: len(upstream.waiting.get(server.name, ())) for server in servers},
-    )
-    metrics.add_gauge_of(
-        "sidecall_mcp_server_connects",
-        "How often it was connected to since this process started.",
-        "server",
-        lambda: {server.name: server.connects for server in servers},
-    )
 
 
 def build_telemetry(settings: Settings, metrics: Metrics, redaction: Redaction, features: Features) -> CallTelemetry:

@@ -15,7 +15,7 @@ from sidecall.features.contents.memory_store import MemoryContents
 from sidecall.features.contract.feature import DEPRECATION_STAGES
 from sidecall.features.credentials.server_secrets import secrets_in
 from sidecall.features.credentials.steps import make_credential_stages
-from sidecall.features.processes.late import make_late_processes
+from sidecall.features.processes.feature import make_process_executor
 from sidecall.features.sandbox.feature import LateSandboxExecutor
 from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.memory_store import MemoryItems
@@ -36,7 +36,7 @@ from sidecall.settings import Settings
 
 # Where tools may run beside the executors of the kernel.
 EXECUTORS: Mapping[str, Callable[[ExecutorSettings], Executor]] = {
-    "process": make_late_processes,
+    "process": make_process_executor,
     "sandbox": LateSandboxExecutor,
 }
 
@@ -65,7 +65,7 @@ def default_stages(
 async def build_pipeline(registry: Registry, settings: Settings) -> AsyncIterator[Pipeline]:
     """Build only the pipeline; what it keeps is in memory, and its executors are closed afterwards."""
     there, off = choose_features(settings)
-    settings, features = settle_settings(settings, off), Features(there, registry, settings, off)
+    settings, features = settle_settings(settings, off), Features(there, registry, settings, off=off)
     features.hold_tools()
     executors = dict(build_executors(settings))
     sandbox = executors["sandbox"] if features.has("sandbox") else executors.pop("sandbox")

@@ -49,7 +49,9 @@ def find_dependent(features: Iterable[Feature], name: str) -> frozenset[str]:
 
 
 def is_asked_for(feature: Feature, settings: Any) -> bool:
-    """Return whether a setting of the server asks for a feature."""
+    """Return whether the settings of the server ask for what a feature gives as a text."""
+    if feature.asked is not None:
+        return feature.asked(settings)
     held = ((getattr(settings, name), value) for name, value in feature.settings_off.items())
     return any(now != (value(now) if callable(value) else value) for now, value in held)
 

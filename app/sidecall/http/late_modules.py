@@ -116,7 +116,7 @@ def _forget_parts(names: Iterable[str]) -> None:
             sys.modules.pop(name, None)
 
 
-LATE_MODULES = LateModules(Path(__file__).parents[2] / "version.py")
+LATE_MODULES = LateModules(Path(__file__).parents[1] / "version.py")
 
 
 def watch_late_modules() -> None:

@@ -11,15 +11,15 @@ from sidecall.authoring.base_tool import BaseTool
 from sidecall.authoring.decorators import tool
 from sidecall.authoring.structured_tool import StructuredTool
 from sidecall.authoring.toolkit import BaseToolkit
-from sidecall.compat.foreign.declared import adopt_declaration
-from sidecall.compat.foreign.hosted_tool import HostedTool
-from sidecall.compat.foreign.tool import (
-    ForeignTool,
+from sidecall.compat.foreign.adopt import (
     find_lister,
     is_foreign_tool,
     is_foreign_toolkit,
     is_module_tool,
 )
+from sidecall.compat.foreign.declared import adopt_declaration
+from sidecall.compat.foreign.hosted_tool import HostedTool
+from sidecall.compat.foreign.tool import ForeignTool
 from sidecall.compat.foreign.unsupported_libraries import explain_elsewhere
 from sidecall.compiler.signature import find_source
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.outgoing.patterns import read_address
 
 if TYPE_CHECKING:

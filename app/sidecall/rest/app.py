@@ -28,7 +28,7 @@ from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.core.errors import RequestError
 from sidecall.kernel.registry import Registry
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.rest import explorer
 from sidecall.rest.parts import Parts
 from sidecall.rest.probes import make_probes

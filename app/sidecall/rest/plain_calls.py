@@ -21,7 +21,7 @@ from sidecall.kernel.core.options import NAMES
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.json_data.text import LARGE, NEVER_DEEP, is_flat
 from sidecall.kernel.registry import Registry
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.rest.dialect_writers import WRITERS
 from sidecall.rest.native_calls.writing import write_item
 from sidecall.rest.parsed_call import DialectName, ReceivedCall, choose_call_id

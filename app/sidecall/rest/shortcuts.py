@@ -19,7 +19,7 @@ from sidecall.http.fast_path import SHOWN, Reply, Shortcut
 from sidecall.http.plain_requests import REMEMBERING, WithBody, with_body, without
 from sidecall.http.preferences import PLAIN, Preferences, make_preferences, read_preferences
 from sidecall.kernel.pipeline.hooks import NO_CONTEXT
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 from sidecall.rest.answers import begin_answer
 from sidecall.rest.listings import Listing
 from sidecall.rest.parts import Parts

@@ -20,7 +20,7 @@ from sidecall.kernel.schema.forms.definitions import (
     list_fitting,
     render_definitions,
 )
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 # How a provider's built-in tools are listed: as its declarations, or as functions of ours.
 HostedTools = Literal["keep", "replace"]

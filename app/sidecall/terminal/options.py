@@ -9,7 +9,7 @@ from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.registry import Registry
 from sidecall.kernel.suggest.fuzzy_match import find_closest_names
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 from sidecall.loading.discovery import discover
 from sidecall.loading.skipped_tools import TakeOmission
 

@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseToolkit
 
 import sidecall
-from sidecall.compat.foreign.tool import adopt, is_foreign_tool, is_foreign_toolkit
+from sidecall.compat.foreign.adopt import adopt, is_foreign_tool, is_foreign_toolkit
 from sidecall.kernel.core.errors import DefinitionError
 from tests.authoring.test_toolkit import Counter
 from tests.compat.foreign.agents_sdk import FunctionTool

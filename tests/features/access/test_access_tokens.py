@@ -9,7 +9,9 @@ import httpx
 import pytest
 import respx
 
-from sidecall.composition.access import UnsupportedTokens, build_access
+from sidecall import Registry
+from sidecall.composition.requirements import FeatureUnfit
+from sidecall.main import create_app
 from sidecall.settings import Settings
 from tests.kit.asgi import BOTH_WAYS
 from tests.kit.callers.keys import write_keys
@@ -164,5 +166,5 @@ def test_a_server_without_the_extra_says_what_to_install(monkeypatch: pytest.Mon
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "joserfc", None)
 
-    with pytest.raises(UnsupportedTokens, match=r"pip install 'sidecall\[jwt\]'"):
-        build_access(Settings(auth="jwt", **JWT))  # type: ignore[arg-type]
+    with pytest.raises(FeatureUnfit, match=r"pip install 'sidecall\[jwt\]'"):
+        create_app(Settings(auth="jwt", **JWT), Registry())  # type: ignore[arg-type]

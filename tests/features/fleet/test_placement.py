@@ -12,6 +12,7 @@ from sidecall.features.fleet.roster import Roster
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.schema.forms.definitions import hash_definition
+from sidecall.main import create_app
 from sidecall.settings import Settings
 
 KEY = "c2lkZWNhbGwgZmxlZXQga2V5IG9mIDMyIGJ5dGVzISE="
@@ -190,3 +191,16 @@ async def test_a_server_is_gone_where_nothing_listens_and_its_heartbeat_is_late(
     for _ in range(3):
         await peers.look()
     assert servers.ended == ended
+
+
+@pytest.mark.parametrize(("tools", "logged"), [([see, plain], 1), ([plain], 0)])
+async def test_without_a_fleet_the_log_says_what_runs_here(
+    caplog: pytest.LogCaptureFixture, tools: list[Any], logged: int
+) -> None:
+    """Though its author or the operator meant a queue."""
+    app = create_app(Settings(store="memory://"), Registry(tools))
+
+    async with app.router.lifespan_context(app):
+        said = [it.message for it in caplog.records if it.name == "sidecall.fleet"]
+
+    assert said == ["SIDECALL_FLEET is not set, so these run here, though a queue is meant: see"] * logged

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecall.features.processes.late import choose_variables
+from sidecall.features.processes.environment import choose_variables
 
 PRESENT = {
     "PATH": "/bin",

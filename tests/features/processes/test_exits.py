@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sidecall import Registry
-from sidecall.features.processes.late import make_late_processes
+from sidecall.features.processes.feature import make_process_executor
 from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, start_all
 from sidecall.kernel.pipeline.execution.execute import Execute
@@ -22,7 +22,7 @@ from tests.kernel.pipeline.test_exits import TOOLS, call_between_neighbours
 def executors() -> Iterator[Executors]:
     """Start one process for all rows of the table."""
     settings = ExecutorSettings(tools_of=TOOLS_OF)
-    executors: Any = {**build_all(settings), "process": make_late_processes(settings)}
+    executors: Any = {**build_all(settings), "process": make_process_executor(settings)}
     asyncio.run(start_all(executors, TOOLS))
     yield executors
     asyncio.run(executors["process"].close())

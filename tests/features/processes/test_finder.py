@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from sidecall import BaseTool, BaseToolkit, Tool, tool
-from sidecall.features.processes.finder import Finder, Home, load_function
+from sidecall.features.processes.finder import Finder, Home
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import DiscoveryError
+from sidecall.lazy_imports import load_function
 from sidecall.loading.collect import TOOLS_OF, collect_items, tools_of
 from sidecall.loading.discovery import discover
 from sidecall.loading.modules.loading import load_file

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sidecall import Caller, Registry, ToolCall, tool
-from sidecall.features.toolsets.toolsets import InvalidToolsets, read_toolsets
+from sidecall.features.toolsets.toolset_file import InvalidToolsets, read_toolsets
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.sender import Sender

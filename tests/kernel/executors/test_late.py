@@ -23,6 +23,7 @@ class _Noting:
 
     def __init__(self, heard: list[str]) -> None:
         self._heard = heard
+        heard.append("made")
 
     async def start(self, tools: Iterable[CompiledTool]) -> None:
         self._heard.append(f"start {[it.name for it in tools]}")
@@ -39,11 +40,7 @@ class _Noting:
 
 
 def _make(heard: list[str]) -> LateExecutor:
-    def make() -> _Noting:
-        heard.append("made")
-        return _Noting(heard)
-
-    return LateExecutor(3, make)
+    return LateExecutor(3, f"{__name__}:{_Noting.__name__}", heard)
 
 
 async def test_one_without_tools_is_never_made() -> None:

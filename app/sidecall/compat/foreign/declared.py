@@ -6,12 +6,12 @@ from typing import Any
 
 from sidecall.compat.foreign.hosted_tool import HostedTool
 from sidecall.kernel.core.errors import InvalidToolOption
-from sidecall.later import Later
+from sidecall.lazy_imports import load_function
 from sidecall.loading.unsupported_imports import LOCAL_TOOLS
 
-hosted = Later("sidecall.compat.foreign.provider_tools")
-
 _PACKAGE = "agents"
+# Where ours are, with the same names.
+_OURS = "sidecall.compat.foreign.provider_tools"
 _HOSTED = frozenset(
     (
         "WebSearchTool",
@@ -39,7 +39,7 @@ def adopt_declaration(thing: Any) -> HostedTool | None:
     name = _find_name(thing)
     if name not in _HOSTED or not is_dataclass(thing):
         return None
-    kind: type[HostedTool] = getattr(hosted, name)
+    kind: type[HostedTool] = load_function(f"{_OURS}:{name}")
     known = {field.name for field in fields(kind)}
     try:
         return kind(**{field.name: getattr(thing, field.name) for field in fields(thing) if field.name in known})

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.libraries import find_library
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 _MODULES: Mapping[str, Any] = {
     name: Later(f"sidecall.compat.foreign.frameworks.{name}")

@@ -7,6 +7,9 @@ FEATURE = Feature(
     needs=("audit",),
     options=frozenset({"scopes"}),
     can_be_off=False,
+    asked=lambda settings: "jwt" in settings.auth,
+    extra="sidecall[jwt]",
+    part="sidecall.features.access.tokens:make_tokens",
     routes=(
         Route("GET", "/whoami", "sidecall.features.access.routes:get_identity"),
         Route(

@@ -12,6 +12,7 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from starlette.types import Scope
 
+from sidecall.feature import Start
 from sidecall.features.access.auth_methods import REFUSE, read_bearer
 from sidecall.features.access.jwks import IssuerKeys
 from sidecall.http.authentication import BadCredential
@@ -132,7 +133,14 @@ def _require_name(value: Any) -> str:
     return value
 
 
-def open_tokens(rules: Mapping[str, Any], keys_url: str | None, proxy: str | None) -> Tokens:
-    """Open what takes the tokens of an issuer by these rules, whose keys are fetched from there."""
-    read = TokenRules(**rules)
-    return Tokens(read, IssuerKeys(read.issuer, keys_url, proxy=proxy))
+def make_tokens(start: Start) -> Tokens:
+    """Make what takes the tokens of a server's issuer."""
+    settings = start.server
+    rules = TokenRules(
+        settings.jwt_issuer,
+        settings.jwt_audience,
+        settings.jwt_algorithms,
+        scopes=settings.jwt_scopes_claim,
+        tenant=settings.jwt_tenant_claim,
+    )
+    return Tokens(rules, IssuerKeys(rules.issuer, settings.jwt_keys_url, proxy=settings.outgoing_proxy))

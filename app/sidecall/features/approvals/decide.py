@@ -28,7 +28,7 @@ from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolMessage
 from sidecall.kernel.core.native_results import wants_acknowledgement
 from sidecall.kernel.core.overload import CallRefused, TooManyApprovals
-from sidecall.kernel.core.scopes import DECIDE_OWN, require_scope
+from sidecall.kernel.core.scopes import DECIDE_OWN, MissingScope, require_scope
 from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import answer_for
@@ -56,10 +56,12 @@ class DecisionTerms:
         Raises:
             MissingScope: The caller lacks it.
         """
-        if self.auditor is None:
+        try:
             require_scope(caller, scope)
-        else:
-            self.auditor.require(caller, scope)
+        except MissingScope as error:
+            if self.auditor is not None:
+                self.auditor.deny(error, caller)
+            raise
 
     async def record(self, approval_id: str, decision: Decision, by: Caller, rule: ApprovalRule | None) -> None:
         """Write the decision to the audit."""

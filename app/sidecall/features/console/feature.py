@@ -1,25 +1,9 @@
 """What the feature console adds to a server: pages for people, and sessions of those who have logged in there."""
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from sidecall.feature import Feature, Route
+from sidecall.features.console.settings import has_console, has_sessions
 
-from sidecall.feature import Built, Feature, Host, Route
-from sidecall.features.console.settings import has_console
-from sidecall.later import later
-
-# With which the framework comes, which commands do without.
-_open_sessions: Callable[..., Any] = later("sidecall.features.console.sessions:open_sessions")
 _ROUTES = "sidecall.features.console.routes"
-
-
-def build(host: Host) -> Built:
-    """Let requests prove who sends them by a session, where callers have keys or tokens."""
-    has_sessions = has_console(host.server) and not {"api_key", "jwt"}.isdisjoint(host.server.auth)
-    if not has_sessions:
-        return Built()
-    return Built(methods=[partial(_open_sessions, host.ledger.database)])
-
 
 # Each page finds out by itself who asks; `pages/__init__.py` lists the pages.
 FEATURE = Feature(
@@ -35,5 +19,6 @@ FEATURE = Feature(
         Route("POST", "/console/session/end", f"{_ROUTES}:log_out", is_checked=False),
     ),
     serves=has_console,
-    build=build,
+    asked=has_sessions,
+    build="sidecall.features.console.sessions:build",
 )

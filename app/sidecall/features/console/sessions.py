@@ -4,10 +4,12 @@ import hashlib
 import secrets
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from starlette.types import Scope
 
+from sidecall.feature import Built, Host
 from sidecall.features.access.auth_methods import Methods
 from sidecall.http.authentication import BEARER, HEADERS, KEY, BadCredential
 from sidecall.kernel.core.context import Caller
@@ -160,3 +162,8 @@ def _drop_cookies(scope: Scope) -> None:
 def open_sessions(database: Database, methods: Methods) -> Sessions:
     """Open the sessions that a database keeps, of callers whom these methods know."""
     return Sessions(SessionStore(database), methods)
+
+
+def build(host: Host) -> Built:
+    """Let requests prove who sends them by a session."""
+    return Built(methods=[partial(open_sessions, host.ledger.database)])

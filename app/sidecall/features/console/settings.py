@@ -39,6 +39,11 @@ def has_console(settings: Any) -> bool:
     return bool(settings.console == "on")
 
 
+def has_sessions(settings: Any) -> bool:
+    """Return whether people log in to the console of such a server, since callers have keys or tokens."""
+    return has_console(settings) and not {"api_key", "jwt"}.isdisjoint(settings.auth)
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ip_address(host.strip("[]")).is_loopback

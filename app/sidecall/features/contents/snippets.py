@@ -18,7 +18,7 @@ from sidecall.kernel.core.errors import InvalidParameter, write_seconds
 from sidecall.kernel.core.overload import Overloaded
 from sidecall.kernel.core.sender import Deadline
 from sidecall.kernel.ports.contents import JSON, TEXT, KeptContent
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Characters of one answer: about as much as a model should read at once.
 MOST_CHARACTERS = 64 * 1024

@@ -28,5 +28,8 @@ FEATURE = Feature(
         Route("POST", "/oauth/start", "sidecall.features.credentials.sign_in_routes:begin_sign_in", is_checked=False),
         Route("GET", "/oauth/callback", "sidecall.features.credentials.sign_in_routes:end_sign_in", is_checked=False),
     ),
+    asked=lambda settings: bool(settings.secrets_keys) or settings.oauth is not None,
+    extra="sidecall[secrets]",
+    part="sidecall.features.credentials.sealed_keeper:make_opener",
     build=build,
 )

@@ -19,6 +19,7 @@ from sidecall.kernel.ports.secrets import (
 
 if TYPE_CHECKING:
     from sidecall.features.credentials.oauth import tokens as _signing_in
+    from sidecall.features.ledger.ledger import Ledger
 
 logger = logging.getLogger("sidecall")
 
@@ -121,3 +122,8 @@ class SecretKeeper:
                 raise SecretUnreadable(name, f"There is no key for the secret {name} of {caller.subject}.")
             return {}
         return {secret.name: self._sealer.unseal(secret) for secret in found}
+
+
+def open_unsealed(ledger: "Ledger") -> SecretKeeper:
+    """Open what takes no secrets, for a server that has no key, and says it of those that are kept."""
+    return SecretKeeper(ledger.secrets, None, Auditor(ledger.audit))

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 _ed25519 = Later("cryptography.hazmat.primitives.asymmetric.ed25519")
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 _aead = Later("cryptography.hazmat.primitives.ciphers.aead")
 

@@ -14,11 +14,6 @@ class FleetUnusable(SidecallError):
     """The settings name a fleet, and what it needs is not there."""
 
 
-def explain_lack(error: ImportError) -> SidecallError:
-    """Return the error that says how the fleet's library is installed."""
-    return FleetUnusable(f"SIDECALL_FLEET needs an extra: pip install 'sidecall[fleet]' ({error})")
-
-
 class Placement:
     """Says where tools run: by the operator's rules, else by their own option `queue`."""
 

@@ -14,6 +14,7 @@ FEATURE = Feature(
     name="history",
     needs=("calls",),
     settings_off={"history": "off"},
+    part="sidecall.features.history.history:make_history",
     forms=("sidecall.features.history.replay_routes:ReplayWish",),
     routes=(
         Route(

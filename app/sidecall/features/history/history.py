@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
+from sidecall.feature import Start
 from sidecall.features.history.blocks import Block, Piece
 from sidecall.features.history.conversations import (
     ConversationCount,
@@ -42,6 +43,8 @@ from sidecall.features.history.rollups import (
 )
 from sidecall.features.history.sql_store import SqlBlocks
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
+from sidecall.features.ledger.open_ledger import IN_MEMORY, open_history
+from sidecall.features.telemetry.redact import Redaction
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller, cut_id
@@ -264,20 +267,19 @@ class History:
             await asyncio.sleep(_REST if more else _LOOK)
 
 
-def open_history(
-    database: Database | None, bounds: tuple[float, int, int], redactor: CallRedactor | None, buffer_bytes: int
-) -> History:
-    """Make the history of a server, which is opened when that starts.
+def make_history(start: Start) -> History:
+    """Make the history of a server, next to its ledger; it is opened when the server starts.
 
-    Args:
-        database: Where it is kept; in memory when None.
-        bounds: Seconds for which calls are kept, and the maximum number of them and of their bytes.
-        redactor: Writes what calls were given and have answered; None leaves that out.
-        buffer_bytes: Most bytes that wait to be written.
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
     """
-    kept = HistoryBounds(*bounds)
+    settings = start.server
+    most = settings.max_history_value_bytes
+    redactor = CallRedactor(Redaction(settings.log_redact, longest=most), most) if settings.history == "full" else None
+    kept = HistoryBounds(settings.history_ttl, settings.max_history_calls, settings.max_history_bytes)
+    database = open_history(settings.store or IN_MEMORY, is_server=start.is_server, writers=start.writers)
     blocks = MemoryBlocks(kept) if database is None else SqlBlocks(database, kept)
-    return History(PendingCalls(buffer_bytes, redactor), Packer(), blocks, kept.ttl)
+    return History(PendingCalls(settings.history_buffer_bytes, redactor), Packer(), blocks, kept.ttl)
 
 
 _by_last_id = attrgetter("last_id")

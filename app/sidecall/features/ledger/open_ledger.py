@@ -80,11 +80,7 @@ def open_ledger(
     Raises:
         StoreUnfit: There is no such kind of ledger.
     """
-    scheme, sign, _ = url.partition(_SIGN)
-    if not sign or scheme not in _MAKERS:
-        # It is not said back: there may be a password in it.
-        raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
-    return _MAKERS[scheme](_Wanted(url, bounds, make_answer, is_server, writers, others))
+    return _MAKERS[_require_kind(url)](_Wanted(url, bounds, make_answer, is_server, writers, others))
 
 
 def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRITERS) -> Database | None:
@@ -102,6 +98,7 @@ def open_history(url: str, *, is_server: bool = False, writers: Writers = NO_WRI
         return SqliteDatabase(_find_file(path, purpose), purpose=_fit(purpose, writers, is_server=is_server))
     if url == IN_MEMORY:
         return None
+    _require_kind(url)
     database: Database = _load_postgres(_POSTGRES).PostgresDatabase(url, readers=1, writers=1, concern=HISTORY)
     return database
 
@@ -121,6 +118,7 @@ def open_file_store(url: str, writers: Writers = NO_WRITERS) -> Database:
         return SqliteDatabase(_find_file(path, purpose), purpose=purpose)
     if url == IN_MEMORY:
         return SqliteDatabase(purpose=_purposes.FILES)
+    _require_kind(url)
     concern = FILES
     database: Database = _load_postgres(_POSTGRES).PostgresDatabase(
         url, None, _LONG, readers=3, writers=1, concern=concern
@@ -225,3 +223,16 @@ _MAKERS: Mapping[str, Callable[[_Wanted], Ledger]] = {
     "postgresql": _make_postgres,
     "postgres": _make_postgres,  # Another spelling, which is in use and not taught.
 }
+
+
+def _require_kind(url: str) -> str:
+    """Return which kind of store a URL names.
+
+    Raises:
+        StoreUnfit: It names none.
+    """
+    kind, sign, _ = url.partition(_SIGN)
+    if not sign or kind not in _MAKERS:
+        # It is not said back: there may be a password in it.
+        raise StoreUnfit(f"SIDECALL_STORE names no kind of store; write {_FORMS}.")
+    return kind

@@ -39,6 +39,8 @@ _ROUTES = "sidecall.features.mcp_client.routes"
 FEATURE = Feature(
     name="mcp_client",
     settings_off={"mcp_servers": None},
+    part="sidecall.features.mcp_client.upstream:make_upstream",
+    build="sidecall.features.mcp_client.gauges:build",
     routes=(
         Route("GET", "/mcp-servers", f"{_ROUTES}:list_mcp_servers", OPERATE),
         Route("POST", "/mcp-servers/{name:path}/accept", f"{_ROUTES}:accept_mcp_tools", OPERATE),

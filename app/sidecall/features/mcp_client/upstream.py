@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sidecall.feature import Start
 from sidecall.features.mcp_client.connection_supervisor import UpstreamServer
 from sidecall.features.mcp_client.link import LinkBounds, LinkChanges, ListedTool
 from sidecall.features.mcp_client.mcp_json import InvalidMcpServers, UpstreamEntry, read_entries
@@ -329,27 +330,20 @@ def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:
     return _Made(server, name, listed, tool)
 
 
-def open_upstream(
-    setting: str, registry: Registry, bounds: tuple[int, int], connect_timeout: float, pins: Path | None
-) -> Upstream:
+def make_upstream(start: Start) -> Upstream:
     """Read the configured servers; connections are made when the server runs.
-
-    Args:
-        setting: The file that names them, or its text.
-        registry: Where their tools are offered.
-        bounds: Most bytes of a message, and most tools of a server.
-        connect_timeout: Seconds in which a server has to start.
-        pins: The file of what was accepted; without one tools may change.
 
     Raises:
         InvalidMcpServers: The setting is invalid, or the extra is not installed.
-        InvalidPins: The file of pins cannot be read.
+        InvalidPins: The file of what was accepted cannot be read.
     """
-    entries = read_servers(setting)
+    settings = start.server
+    entries, pins = read_servers(settings.mcp_servers), settings.mcp_pins_file if settings.mcp_pin else None
     if entries and pins is not None:
         PinFile(pins).read()
-    wanted = UpstreamSettings(bounds=LinkBounds(*bounds), connect_timeout=connect_timeout, pins=pins)
-    return Upstream(entries, registry, wanted)
+    bounds = LinkBounds(settings.max_result_bytes, settings.mcp_max_tools)
+    wanted = UpstreamSettings(bounds=bounds, connect_timeout=settings.mcp_connect_timeout, pins=pins)
+    return Upstream(entries, start.registry, wanted)
 
 
 def read_servers(setting: str) -> dict[str, UpstreamEntry]:

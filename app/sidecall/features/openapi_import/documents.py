@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from sidecall.feature import Start
 from sidecall.features.openapi_import.from_openapi import FAILURES, ToolDefaults, fetch_document, make_toolkit
 from sidecall.features.openapi_import.reading import parse_document, read_document
 from sidecall.features.openapi_import.services import InvalidServices, ServiceEntry, read_services
@@ -205,24 +206,17 @@ class OpenAPIDocuments:
         return document.make_tools(parse_document(text, document.shown), document.shown, self._approval, origin)
 
 
-def open_documents(
-    entries: Iterable[str], approval: DocumentApproval, services: str | None, registry: Registry
-) -> OpenAPIDocuments:
+def make_documents(start: Start) -> OpenAPIDocuments:
     """Read the configured documents, and offer the tools of local ones.
-
-    Args:
-        entries: Paths or addresses, with or without `name=` before them.
-        approval: The default of whether calls need approval.
-        services: The file that names services with options of their own, or its text.
-        registry: Where tools are offered.
 
     Raises:
         DefinitionError: A document cannot be read, or none of its operations can be a tool.
         InvalidServices: What names services does not.
     """
-    named = {} if services is None else read_services(services, os.environ)
-    documents = OpenAPIDocuments(entries, approval, services=named)
-    documents.read_files(registry)
+    settings = start.server
+    services = {} if settings.openapi_services is None else read_services(settings.openapi_services, os.environ)
+    documents = OpenAPIDocuments(settings.openapi, settings.openapi_approval, services=services)
+    documents.read_files(start.registry)
     return documents
 
 

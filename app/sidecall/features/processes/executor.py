@@ -1,6 +1,7 @@
 """Run tools in processes, which can be killed and limited, and whose crashes do not affect the server."""
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -8,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from sidecall.features.processes.child import COST, Child, Listen, ProcessDied, pack
+from sidecall.features.processes.environment import choose_variables
 from sidecall.features.processes.failures import raise_failure
 from sidecall.features.processes.finder import Home
 from sidecall.features.processes.fork_server_process import Launch, launch_plainly
@@ -21,6 +23,7 @@ from sidecall.kernel.core.errors import DiscoveryError, InvalidToolOption
 from sidecall.kernel.core.invocation import Invocation, open_cost
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
+from sidecall.kernel.executors.table import ExecutorSettings
 
 # How many new processes a call is handed to, if all that were there die before they take it.
 _NEW_ONES = 3
@@ -234,3 +237,16 @@ async def _make_room(invocation: Invocation, size: int) -> None:
 
 async def _ignore(_kind: str, _said: Any) -> None:
     """Ignore the message."""
+
+
+def make_executor(settings: ExecutorSettings) -> ProcessExecutor:
+    """Make the executor of a server, whose tools see the variables that its settings name."""
+    return ProcessExecutor(
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+        traces=settings.traces,
+        imports_once=settings.imports_once,
+        env=choose_variables(os.environ, settings.process_env, traces=settings.traces is not None),
+    )

@@ -1,10 +1,9 @@
 """Locate a tool in another process, by its module and name."""
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from sidecall.kernel.core.errors import DefinitionError, DiscoveryError
 from sidecall.kernel.core.tool import CompiledTool
@@ -22,12 +21,6 @@ class Home(TypedDict):
 
 # Lists the tools of a module, or of what stands in one.
 ToolsOf = Callable[[object], Iterable[CompiledTool]]
-
-
-def load_function(name: str) -> Any:
-    """Import the function in `module:function`, since functions cannot be sent."""
-    module, _, function = name.partition(":")
-    return getattr(importlib.import_module(module), function)
 
 
 class Finder:

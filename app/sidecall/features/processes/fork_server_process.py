@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import os
 import socket
 import subprocess
 import sys
@@ -235,8 +234,3 @@ def _look_for_main() -> None:
         find_spec(_MAIN)
     except SidecallError as error:
         raise OSError(str(error)) from error
-
-
-def can_fork() -> bool:
-    """Return whether this system supports forking as needed."""
-    return hasattr(os, "fork") and hasattr(socket, "send_fds")

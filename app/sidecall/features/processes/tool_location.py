@@ -1,5 +1,7 @@
 """The location of a tool's function, and reasons why a tool cannot run in a process."""
 
+import os
+import socket
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -8,7 +10,6 @@ from typing import Any
 
 from sidecall.compiler.signature import unwrap
 from sidecall.features.processes.finder import Finder, Home
-from sidecall.features.processes.fork_server_process import can_fork
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.kernel.core.options import IN_PROCESSES
 from sidecall.kernel.core.tool import CompiledTool
@@ -50,11 +51,16 @@ def is_replaced(tool: CompiledTool) -> bool:
 
 def find_obstacle(tool: CompiledTool) -> str | None:
     """Return why a tool cannot run in a process; None if there is no known reason."""
-    if not can_fork():
+    if not _can_fork():
         return "this system cannot fork"
     if home_of(tool)["module"] == "__main__":
         return "it stands in the program itself, which a process cannot load again; move it to a module"
     return None
+
+
+def _can_fork() -> bool:
+    """Return whether this system supports forking as needed."""
+    return hasattr(os, "fork") and hasattr(socket, "send_fds")
 
 
 def find_unfit(tools: Iterable[CompiledTool], finder: Finder) -> Iterator[tuple[CompiledTool, str]]:

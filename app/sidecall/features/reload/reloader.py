@@ -5,13 +5,12 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
 
 from sidecall.features.reload.changes import Changes, compare, identify
-from sidecall.features.toolsets.toolsets import Toolsets, read_toolsets
+from sidecall.features.toolsets.toolsets import ReadToolsets, Toolsets
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import DefinitionError, ReloadFailed, SidecallError
 from sidecall.kernel.core.tool import CompiledTool
@@ -117,7 +116,7 @@ class Sources:
         places: Where tools are.
         use_entry_points: Whether installed packages offer tools.
         toolsets: The toolsets in use.
-        toolsets_file: Their file.
+        read_toolsets: Reads their file; None where the setting names none.
         upstream: The MCP servers in use; None where the setting names none.
         mcp_servers: The file or text that names them.
         check: Raises what speaks against tools, beside their names.
@@ -127,7 +126,7 @@ class Sources:
     places: Sequence[str]
     use_entry_points: bool
     toolsets: Toolsets
-    toolsets_file: Path | None
+    read_toolsets: ReadToolsets | None
     upstream: "_upstream.Upstream | None"
     mcp_servers: str | None
     check: Callable[[list[CompiledTool]], object]
@@ -195,8 +194,8 @@ class Reloader:
     def _read_files(self, prepared: _Prepared) -> None:
         sources = self._sources
         try:
-            if sources.toolsets_file is not None:
-                prepared.toolsets = read_toolsets(sources.toolsets_file)
+            if sources.read_toolsets is not None:
+                prepared.toolsets = sources.read_toolsets()
         except SidecallError as error:
             prepared.errors.append(error.message)
         try:

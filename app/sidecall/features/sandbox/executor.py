@@ -14,6 +14,7 @@ from sidecall.kernel.core.errors import DefinitionError, ToolExecutionError
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Occupancy
+from sidecall.kernel.executors.table import ExecutorSettings
 from sidecall.kernel.ports.sandbox import PLAIN, SandboxUse
 
 logger = logging.getLogger("sidecall")
@@ -119,3 +120,15 @@ class SandboxExecutor:
 
 def _list_functions(tools: Iterable[CompiledTool]) -> list[CompiledTool]:
     return [tool for tool in tools if tool.executor == "sandbox" and tool.options.command is None]
+
+
+def make_executor(sandbox: LocalSandbox, settings: ExecutorSettings) -> SandboxExecutor:
+    """Make the executor of a server with its sandbox."""
+    return SandboxExecutor(
+        sandbox,
+        settings.processes,
+        settings.tools_of,
+        settings.memory_limit_mb,
+        max_result_bytes=settings.max_result_bytes,
+        imports_once=settings.imports_once,
+    )

@@ -1,16 +1,13 @@
 """What the feature sandbox adds to a server: a sandbox, and an executor that is made with its first tool."""
 
-from collections.abc import Callable
 from typing import Any
 
 from sidecall.feature import Built, Feature, Host
 from sidecall.features.sandbox.local_sandbox import LocalSandbox
-from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, LateExecutor
 from sidecall.kernel.ports.sandbox import SandboxLimits
-from sidecall.later import later
 
-_open_executor: Callable[..., Executor] = later("sidecall.features.sandbox.executor:SandboxExecutor")
+_EXECUTOR = "sidecall.features.sandbox.executor:make_executor"
 
 
 def make_sandbox(settings: Any) -> LocalSandbox:
@@ -33,7 +30,7 @@ class LateSandboxExecutor(LateExecutor):
     def __init__(self, settings: ExecutorSettings, sandbox: LocalSandbox | None = None) -> None:
         """Prepare the executor without starting it, with a sandbox of this machine unless one is given."""
         self.sandbox = LocalSandbox() if sandbox is None else sandbox
-        super().__init__(settings.processes, lambda: _make_executor(self.sandbox, settings))
+        super().__init__(settings.processes, _EXECUTOR, self.sandbox, settings)
 
     async def close(self) -> None:
         """Release the executor and the sandbox."""
@@ -41,17 +38,6 @@ class LateSandboxExecutor(LateExecutor):
             await super().close()
         finally:
             await self.sandbox.close()
-
-
-def _make_executor(sandbox: LocalSandbox, settings: ExecutorSettings) -> Executor:
-    return _open_executor(
-        sandbox,
-        settings.processes,
-        settings.tools_of,
-        settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-        imports_once=settings.imports_once,
-    )
 
 
 def find_sandbox(executors: Executors) -> LocalSandbox | None:

@@ -28,7 +28,7 @@ from sidecall.kernel.ports.sandbox import (
     SandboxReport,
     SandboxUse,
 )
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 if TYPE_CHECKING:
     from sidecall.features.sandbox.detection import SandboxSupport

@@ -9,7 +9,7 @@ from functools import cached_property
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Nearly a megabyte, for the first search by words.
 _stemming = Later("Stemmer")

@@ -13,7 +13,7 @@ from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.lifecycle import METRICS, Counts, Lifecycle
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Loaded with the first scrape, since the Prometheus client is large.
 scraping = Later("sidecall.features.telemetry.prometheus")

@@ -5,4 +5,5 @@ from sidecall.feature import Feature
 FEATURE = Feature(
     name="toolsets",
     settings_off={"toolsets": None},
+    part="sidecall.features.toolsets.toolset_file:make_reader",
 )

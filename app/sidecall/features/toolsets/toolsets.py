@@ -4,32 +4,26 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, Toolset
-from sidecall.kernel.core.errors import SidecallError, UnknownToolset
-from sidecall.later import later
+from sidecall.kernel.core.errors import UnknownToolset
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
     from sidecall.http.authentication import Authenticator
 
-# Few servers have a file to parse.
-_parse_toml: Callable[[str], dict[str, Any]] = later("tomllib:loads")
 # Callers whose toolset is cached.
 _REMEMBERED = 1024
 _WILDCARDS = frozenset("*?[")
 
 
-class InvalidToolsets(SidecallError):
-    """The file of toolsets cannot be used."""
+class ToolsetEntry(BaseModel, defer_build=True):
+    """What the file says of one toolset."""
 
-
-class _Entry(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     tools: list[str] = Field(default=[], description="Names and patterns of tools.")
@@ -49,17 +43,14 @@ def _match(patterns: list[str], name: str) -> bool:
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-_FILE = TypeAdapter(dict[str, _Entry], config=ConfigDict(defer_build=True))
-
-
 class Toolsets:
     """Toolsets by name, and their callers; a caller with several gets the first one."""
 
-    def __init__(self, entries: Mapping[str, _Entry] | None = None) -> None:
+    def __init__(self, entries: Mapping[str, ToolsetEntry] | None = None) -> None:
         self._followers: list[Callable[[], object]] = []
         self._take([(entry, _make(name, entry)) for name, entry in (entries or {}).items()])
 
-    def _take(self, entries: list[tuple[_Entry, Toolset]]) -> None:
+    def _take(self, entries: list[tuple[ToolsetEntry, Toolset]]) -> None:
         self._entries = entries
         self._by_name = {toolset.name: toolset for _, toolset in entries}
         # Is asked for every request.
@@ -114,6 +105,8 @@ class Toolsets:
         return next((replace(caller, toolset=it) for entry, it in self._entries if entry.is_for(caller)), caller)
 
 
+# Reads the file of toolsets.
+ReadToolsets = Callable[[], Toolsets]
 _SHOWN = 64
 
 
@@ -125,30 +118,8 @@ def _format_unknown(toolset: str, name: str) -> str:
 NO_TOOLSETS = Toolsets()
 
 
-def _make(name: str, entry: _Entry) -> Toolset:
+def _make(name: str, entry: ToolsetEntry) -> Toolset:
     return Toolset(name, tuple(entry.tools), tuple(entry.tags), tuple(entry.without))
-
-
-_REMEDY = "Write the path of a file of toolsets that the server may read, or take the setting away."
-
-
-def read_toolsets(path: Path) -> Toolsets:
-    """Read the file of toolsets.
-
-    Raises:
-        InvalidToolsets: It cannot be read, or is invalid.
-    """
-    try:
-        return Toolsets(_FILE.validate_python(_parse_toml(path.read_text())))
-    except OSError as error:
-        raise InvalidToolsets(
-            f"SIDECALL_TOOLSETS is {path}, which cannot be read: {error.strerror}. {_REMEDY}"
-        ) from None
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
-        raise InvalidToolsets(f"SIDECALL_TOOLSETS is {path}, which is no file of toolsets: {wrong}.") from None
-    except ValueError as error:
-        raise InvalidToolsets(f"SIDECALL_TOOLSETS is {path}, which is no TOML: {error}.") from None
 
 
 class AnonymousAuthenticator:

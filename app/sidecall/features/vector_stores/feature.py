@@ -7,6 +7,7 @@ FEATURE = Feature(
     name="vector_stores",
     needs=("toolkits",),
     settings_off={"toolkits": lambda names: tuple(name for name in names if name != "file_search")},
+    part="sidecall.features.vector_stores.stores:make_vector_stores",
     serves=lambda settings: "file_search" in settings.toolkits,
     forms=("sidecall.features.vector_stores.request_models:REQUESTS",),
     routes=(

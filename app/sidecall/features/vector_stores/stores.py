@@ -3,10 +3,14 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from uuid_utils import uuid7
 
+from sidecall.feature import Start
+from sidecall.features.credentials.server_secrets import secrets_in
+from sidecall.features.ledger.open_ledger import IN_MEMORY, open_file_store
 from sidecall.features.vector_stores.chunking import Cut
 from sidecall.features.vector_stores.embedding import Embeddings
 from sidecall.features.vector_stores.file_indexer import GIVEN_UP, FileIndexer, UploadedFiles, WantedMember
@@ -19,8 +23,6 @@ from sidecall.storage.database import Database
 from sidecall.storage.outage import LateSteps
 
 _ENDED = "server_error\nThe server ended before the file was read. Add it again."
-# The address of a service, its model, and what finds its secret.
-EmbeddingsPlace = tuple[str, str, Callable[[], str | None]]
 
 _UNCUT = Cut()
 
@@ -189,7 +191,16 @@ def _read_store(store_id: str, name: str, metadata: str, created_at: float, *cou
     return KeptStore(store_id, name, json.loads(metadata), created_at, *counts)
 
 
-def open_vector_stores(database: Database, most: tuple[int, int], embeddings: EmbeddingsPlace | None) -> VectorStores:
-    """Open the vector stores of a server, with at most so many files and bytes for each tenant."""
-    found = None if embeddings is None else Embeddings(*embeddings)
-    return VectorStores(database, VectorStoreBounds(*most), found)
+def make_vector_stores(start: Start) -> VectorStores:
+    """Make the vector stores of a server, next to its ledger; they are opened when the server starts.
+
+    Raises:
+        StoreUnfit: There is no such kind of ledger.
+    """
+    settings = start.server
+    embeddings = None
+    if settings.embeddings_url is not None:
+        find_key = partial(secrets_in(settings.secrets_dir), settings.embeddings_secret)
+        embeddings = Embeddings(settings.embeddings_url, settings.embeddings_model, find_key)
+    bounds = VectorStoreBounds(settings.file_search_max_files, settings.file_search_max_bytes)
+    return VectorStores(open_file_store(settings.store or IN_MEMORY, start.writers), bounds, embeddings)

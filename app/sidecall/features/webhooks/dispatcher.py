@@ -18,7 +18,7 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.errors import CallbackRefused
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.kernel.ports.call_entry import CallEntry
-from sidecall.later import later
+from sidecall.lazy_imports import later
 
 if TYPE_CHECKING:
     from sidecall.features.webhooks.sender import Sender

@@ -351,8 +351,8 @@ def write_message(message: ToolMessage) -> bytes:
 
 def write_stored(message: ToolMessage) -> bytes:
     """Serialize an answer for storage, with its value."""
-    text = write_message(message)
     value = find_value(message)
+    text = write_message(message)
     return text if value is ABSENT else b'%s,"%s":%s}' % (text[:-1], _VALUE.encode(), to_json(value))
 
 

@@ -10,6 +10,7 @@ from sidecall.kernel.core.options import ExecutorName
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.base import Executor, InlineExecutor, Occupancy
 from sidecall.kernel.executors.thread_pool import ThreadExecutor
+from sidecall.lazy_imports import load_function
 
 
 class LateExecutor:
@@ -18,10 +19,17 @@ class LateExecutor:
     # Whether it is also for tools that run elsewhere and use its sandbox.
     has_sandbox = False
 
-    def __init__(self, size: int, make: Callable[[], Executor]) -> None:
-        """Prepare; `size` is the number of concurrent calls."""
+    def __init__(self, size: int, place: str, *given: Any) -> None:
+        """Prepare.
+
+        Args:
+            size: How many calls run at once.
+            place: What makes the executor, as `package.module:function`, loaded on first use.
+            given: What it makes it of.
+        """
         self._size = size
-        self._make = make
+        self._place = place
+        self._given = given
         self.made: Executor | None = None
 
     @property
@@ -56,7 +64,7 @@ class LateExecutor:
 
     def _get(self) -> Executor:
         if self.made is None:
-            self.made = self._make()
+            self.made = load_function(self._place)(*self._given)
         return self.made
 
 

@@ -337,7 +337,7 @@ def _make_metadata(invocation: Invocation) -> dict[str, Any]:
     if invocation.cost is not None or options.cost is not None:
         _add_cost(said, invocation)
     if review.rule is not None or review.decision is not None:
-        _add_review(said, review, invocation.call)
+        _add_review(said, review, invocation.request.call)
     if remarks.notes:
         said["notes"] = list(remarks.notes)
     return said

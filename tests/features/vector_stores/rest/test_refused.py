@@ -55,7 +55,7 @@ class Meeting(FaultyDatabase):
 def database(monkeypatch: pytest.MonkeyPatch) -> Meeting:
     """Give the database in which the server keeps files."""
     made = Meeting()
-    monkeypatch.setattr("sidecall.composition.stores.open_file_store", lambda *_: made)
+    monkeypatch.setattr("sidecall.features.vector_stores.stores.open_file_store", lambda *_: made)
     return made
 
 

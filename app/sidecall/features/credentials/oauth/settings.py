@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings
 
-from sidecall.later import later
+from sidecall.lazy_imports import later
 from sidecall.outgoing.addresses import names_host
 
 if TYPE_CHECKING:

@@ -14,11 +14,12 @@ from typing import Any
 from sidecall.features.processes.child import unpack
 from sidecall.features.processes.code import read_code, restore_code
 from sidecall.features.processes.failures import write_failure
-from sidecall.features.processes.finder import Finder, ToolsOf, load_function
+from sidecall.features.processes.finder import Finder, ToolsOf
 from sidecall.features.processes.inside.memory_limit import leave_no_core
 from sidecall.features.processes.inside.templates import Loaded, MainForkServer
 from sidecall.features.processes.inside.tool_process import Channel, KeepRecords, ToolProcess, set_levels
 from sidecall.kernel.json_data.text import pause_collector
+from sidecall.lazy_imports import load_function
 
 # Bytes of what is logged during an import; the socket to the server takes them even if it is not read.
 _MOST_LOGGED = 65_536

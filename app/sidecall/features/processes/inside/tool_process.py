@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from sidecall.features.processes.child import CHUNK, COST, Frames, Message, pack
 from sidecall.features.processes.failures import write_failure
-from sidecall.features.processes.finder import Finder, Home, load_function
+from sidecall.features.processes.finder import Finder, Home
 from sidecall.features.processes.inside.memory_limit import bounded_memory, writable_bytes
 from sidecall.features.processes.output import ResultBounds, write_output
 from sidecall.features.processes.request import read_request
@@ -42,6 +42,7 @@ from sidecall.kernel.ports.contents import KeptContent
 from sidecall.kernel.ports.observer import OuterSpans
 from sidecall.kernel.ports.store import Item, Namespace
 from sidecall.kernel.schema.arguments import fill_hidden, validate
+from sidecall.lazy_imports import load_function
 
 # What every log line has, and what a formatter adds.
 _USUAL = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime"))

@@ -15,7 +15,7 @@ from sidecall.kernel.executors.base import Executor
 from sidecall.kernel.pipeline.execution.deadline import DeadlinePassed
 from sidecall.kernel.pipeline.execution.eager_start import EagerStart, is_late, make_timeout, seconds_left
 from sidecall.kernel.pipeline.hooks import is_cancelled
-from sidecall.later import Later
+from sidecall.lazy_imports import Later
 
 # Which only tools that may be tried again need.
 attempts = Later("sidecall.kernel.pipeline.execution.retry")

@@ -15,7 +15,7 @@ from sidecall.kernel.schema.errors.entries import Path, make_unknown
 from sidecall.kernel.schema.errors.unknown_keys import UnknownKey
 from sidecall.kernel.schema.errors.validation_errors import Site
 from sidecall.kernel.schema.whole_numbers import drop_member
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 # Characters of a text that may be translated while all others wait, for less than a millisecond.
 SHORT = 1_000

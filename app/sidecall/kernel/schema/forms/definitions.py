@@ -13,7 +13,7 @@ from sidecall.kernel.ports.approvals.questions import Questions
 from sidecall.kernel.schema.forms.mcp_param_headers import drop_headers
 from sidecall.kernel.schema.forms.one_object import describe_root, has_choice, join_root
 from sidecall.kernel.schema.forms.strict import find_strict_obstacles, to_strict
-from sidecall.later import Provided
+from sidecall.lazy_imports import Provided
 
 DefinitionFormat = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json_schema"]
 

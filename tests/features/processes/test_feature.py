@@ -3,7 +3,7 @@
 from typing import Any, get_args
 
 from sidecall.composition.local_pipeline import EXECUTORS as MORE
-from sidecall.features.processes.late import make_late_processes
+from sidecall.features.processes.feature import make_process_executor
 from sidecall.kernel.core.options import AuthoredExecutor
 from sidecall.kernel.executors.base import Occupancy
 from sidecall.kernel.executors.table import EXECUTORS, ExecutorSettings, close_all, start_all
@@ -20,14 +20,14 @@ def test_every_name_that_a_tool_may_give_stands_in_a_table() -> None:
 def test_it_is_made_as_the_settings_say() -> None:
     """Without any there is room for one call."""
     assert [
-        make_late_processes(ExecutorSettings(tools_of=TOOLS_OF, **settings)).occupancy
+        make_process_executor(ExecutorSettings(tools_of=TOOLS_OF, **settings)).occupancy
         for settings in ({"processes": 2}, {})
     ] == [Occupancy(size=2), Occupancy(size=1)]
 
 
 async def test_it_is_started_with_its_own_tools_and_closed() -> None:
     """Nobody else loads them, and nobody runs one afterwards."""
-    made = make_late_processes(ExecutorSettings(tools_of=TOOLS_OF))
+    made = make_process_executor(ExecutorSettings(tools_of=TOOLS_OF))
     executors: Any = {"process": made}
     await start_all(executors, [later.compiled])
     before = executors["process"].made.fork_server_pid

@@ -13,12 +13,14 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from sidecall.later import Later, Provided, find_provider, later
+from sidecall.lazy_imports import Later, Provided, find_provider, later, load_function
 from tests.kit.servers import PATIENCE, end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
 
 LATE = re.compile(r'[Ll]ater\(\s*"(?P<name>[\w.]+)(?::(?P<function>\w+))?"\s*\)')
 ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')
+
+PLACE = re.compile(r"sidecall(?:\.\w+)+:\w+")
 
 # What takes milliseconds to load, and no call of a plain server needs.
 LATER = tuple(
@@ -113,18 +115,32 @@ def test_what_is_named_for_later_can_be_loaded(path: Path) -> None:
     assert {match["name"] for match in named if match["name"].startswith("sidecall.")} <= imports_of(path)
 
 
+def test_what_is_named_by_its_place_can_be_loaded() -> None:
+    """Routes, commands and parts of features, and what executors are made by."""
+    places = {text for path in PACKAGE for text in outline(path).strings if PLACE.fullmatch(text)}
+
+    assert len(places) > 100
+    assert [place for place in sorted(places) if not _is_there(place)] == []
+
+
+def _is_there(place: str) -> bool:
+    try:
+        return load_function(place) is not None
+    except (ImportError, AttributeError):
+        return False
+
+
 def test_what_a_layer_above_provides_is_there() -> None:
     """Each purpose that a module asks for is served by another one, and each that is served is asked for."""
     asked = {match["purpose"] for path in PACKAGE for match in ASKED.finditer(path.read_text())}
 
     assert {purpose: find_provider(purpose) in MODULES for purpose in asked} == {
-        "adoption": True,
+        "foreign": True,
         "forms": True,
         "langchain": True,
         "collect": True,
         "listing": True,
         "pydantic_1": True,
-        "refusal": True,
         "repair": True,
         "server": True,
         "settings": True,

@@ -22,10 +22,15 @@ class Later:
         return import_module(self._name)
 
 
+def load_function(place: str) -> Any:
+    """Import what is named as `package.module:name`, a function or a class."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def later(place: str) -> Any:
     """Stand in for a function, given as `package.module:function`, until it is first called."""
-    module, _, name = place.partition(":")
-    return lambda *args, **options: getattr(import_module(module), name)(*args, **options)
+    return lambda *args, **options: load_function(place)(*args, **options)
 
 
 def find_provider(purpose: str) -> str:

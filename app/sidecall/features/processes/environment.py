@@ -1,34 +1,9 @@
-"""The executor of tool processes, made with the first tool that runs in one, and the variables that they see."""
+"""The variables of the environment that programs in tool processes see."""
 
-import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import translate
 from functools import cache
-
-from sidecall.kernel.executors.base import Executor
-from sidecall.kernel.executors.table import ExecutorSettings, LateExecutor
-from sidecall.later import later
-
-_open_executor: Callable[..., Executor] = later("sidecall.features.processes.executor:ProcessExecutor")
-
-
-def make_late_processes(settings: ExecutorSettings) -> LateExecutor:
-    """Prepare the executor without starting it."""
-    return LateExecutor(settings.processes, lambda: _make_executor(settings))
-
-
-def _make_executor(settings: ExecutorSettings) -> Executor:
-    return _open_executor(
-        settings.processes,
-        settings.tools_of,
-        settings.memory_limit_mb,
-        max_result_bytes=settings.max_result_bytes,
-        traces=settings.traces,
-        imports_once=settings.imports_once,
-        env=choose_variables(os.environ, settings.process_env, traces=settings.traces is not None),
-    )
-
 
 # What programs need to be found, to find their files, to speak a language and to reach the network. None is a secret,
 # but for what a proxy may want, without which nothing would reach it.
