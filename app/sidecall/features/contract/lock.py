@@ -4,11 +4,11 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.kernel.core.errors import SidecallError
@@ -26,8 +26,7 @@ _ALL_TYPES = frozenset("null boolean object array number string".split())
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One difference: its location, its text, and whether it breaks callers."""
 
     where: str
@@ -218,8 +217,7 @@ class _Lock(BaseModel, defer_build=True):
     tools: dict[str, LockedTool] = Field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChange:
+class ToolChange(Struct, frozen=True):
     """The changes of one tool."""
 
     tool: str

@@ -7,10 +7,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.features.store.items import ItemTooLarge, NamespaceSearch, Search, StoreFull
 from sidecall.kernel.ports.store import Item, Namespace
@@ -138,8 +139,7 @@ _Place = tuple[str, Namespace, str]
 _BESIDE = 256
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     text: str
     created: float
     updated: float
