@@ -1,10 +1,10 @@
 """Storage and look-up of callers' secrets."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.kernel.core.context import Caller
@@ -71,7 +71,8 @@ class SecretListing(BaseModel, defer_build=True):
     updated_at: datetime = Field(description="When its value was sent last.")
 
 
-class SealedSecret(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class SealedSecret:
     """An encrypted secret, with the id of its key."""
 
     tenant: str
