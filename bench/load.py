@@ -97,23 +97,23 @@ class NoAnswer(Unavailable):
     """Nothing was answered in a turn, as it happens on a machine that does other work besides."""
 
 
-def drive(server: Running, request: Request) -> Pace:
-    """Ask on keep-alive connections for a second, and once more if nothing was answered.
+def drive(server: Running, request: Request, seconds: int = 1) -> Pace:
+    """Ask on keep-alive connections for a second or more, and once more if nothing was answered.
 
     Raises:
         Unavailable: There is no wrk, or some requests were not answered as they should.
     """
     try:
-        return _drive(server, request)
+        return _drive(server, request, seconds)
     except NoAnswer:
-        return _drive(server, request)
+        return _drive(server, request, seconds)
 
 
-def _drive(server: Running, request: Request) -> Pace:
+def _drive(server: Running, request: Request, seconds: int) -> Pace:
     if shutil.which("wrk") is None:
         raise Unavailable(INSTALL_WRK)
     headers = [f"{name}: {value}" for name, value in request.headers.items()]
-    options = ["-t1", f"-c{request.connections}", "-d1s", "-s", str(ROOT / "bench" / "request.lua")]
+    options = ["-t1", f"-c{request.connections}", f"-d{seconds}s", "-s", str(ROOT / "bench" / "request.lua")]
     command = ["wrk", *options, server.url + request.path, "--", request.method, request.body, *headers]
     before = server.processor_seconds()
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -67,9 +67,10 @@ def _take(cores: Cores, executor: str, found: dict[str, list[float]]) -> float:
             raise Unavailable("nobody counts processor time here")
         found[FIRST if in_process else IN_THREADS].append(sum(used))
         if in_process:
+            # First calls in all processes, which are forked when they are needed.
+            found[WARM].append(_read_processor(server, _WARM))
             found[MEMORY].append(server.resident_mb() - server.resident_mb(alone=True))
             found[NEXT].append(_kill_all(server))
-            found[WARM].append(_read_processor(server, _WARM))
         else:
             import_took = client.post(f"{server.url}/tool_calls", json=call_of("took", {}))
             found[IMPORT].append(float(import_took.json()["content"]))

@@ -46,8 +46,9 @@ _MOST_ROUNDS = 7
 # Seconds between two commands: a model takes longer, and what is made ready meanwhile has its time.
 _THOUGHT = 0.05
 _CLIENTS = 2
-# Turns of plain calls in each round: the slowest hundredth of a second's calls differs much from turn to turn.
-_TURNS_BESIDE = 3
+# Turns of plain calls in each round, and their seconds: what the slowest hundredth of a second's calls waits for are
+# five moments, so that it differs much from one second to the next.
+_TURNS_BESIDE, _SECONDS_BESIDE = 2, 4
 
 
 def measure(rounds: int, cores: Cores) -> Part:
@@ -115,7 +116,7 @@ def _run_bare() -> float:
 def _load(server: Running, work: Callable[[httpx.Client, str, int], object]) -> float:
     """Return the 99th percentile of plain calls while clients do this work at the pace of a command each."""
     with _beside(server.url, work):
-        return drive(server, tool_call("echo", {"text": "hi"}, "hi")).p99_ms
+        return drive(server, tool_call("echo", {"text": "hi"}, "hi"), _SECONDS_BESIDE).p99_ms
 
 
 @contextmanager

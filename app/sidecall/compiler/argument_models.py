@@ -4,9 +4,9 @@ import inspect
 import sys
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
+from msgspec import Struct
 from pydantic import AfterValidator, AliasChoices, BaseModel, PydanticUserError, create_model
 
 from sidecall.compiler.injection_plan import plan_field_injections, rebuild_annotation
@@ -94,8 +94,7 @@ class ArgsModel(Protocol):
         """Return a model without these fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class V2Model:
+class V2Model(Struct, frozen=True):
     """An author's arguments model, of pydantic 2."""
 
     kind: type[BaseModel]

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urljoin
+
+from msgspec import Struct, field
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import format_path, split_reference
@@ -37,8 +38,7 @@ class SchemaUnfit(ValueError):
     """A schema cannot be taken over; the text says where in it and why."""
 
 
-@dataclass(slots=True)
-class Place:
+class Place(Struct):
     """A schema inside a document.
 
     `moved` is its place in the rewritten document, if it has one. References in it are relative to `base`; `draft` says
@@ -52,8 +52,7 @@ class Place:
     draft: int | None
 
 
-@dataclass(slots=True)
-class SchemaDocument:
+class SchemaDocument(Struct):
     """A document, with the addresses and anchors of the schemas in it."""
 
     document: Any

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
+from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller
@@ -98,8 +99,7 @@ def _hash(credential: bytes, secret: bytes) -> bytes:
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectedResource:
+class ProtectedResource(Struct, frozen=True):
     """A server as issuers of tokens know it: the first audience that is an address, or its own address."""
 
     issuer: str

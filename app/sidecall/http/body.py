@@ -1,10 +1,10 @@
 """Read a request's JSON body, within limits."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
+from msgspec import Struct
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
@@ -14,8 +14,7 @@ from sidecall.kernel.json_data.text import LARGE, holds_more, parse_json, pause_
 _DIGITS = 18
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The size limits of a JSON body: bytes, number of values, and calls of a batch."""
 
     size: int

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from msgspec import Struct
 from starlette.datastructures import Headers
 
 from sidecall.kernel.core.errors import RequestError
@@ -53,8 +53,7 @@ class InvalidKey(RequestError):
     problem = (400, "invalid-key")
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(Struct, frozen=True):
     """The preferences of a client; `wait` is in seconds.
 
     `is_async` says that it wants the address of the answer instead of waiting for it.

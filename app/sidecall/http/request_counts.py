@@ -3,7 +3,8 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sidecall.kernel.core.context import ANONYMOUS, Caller, cut_id
 
@@ -17,8 +18,7 @@ _PROBES = frozenset(("/healthz", "/readyz"))
 _REFUSED = 400
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredRequest:
+class AnsweredRequest(Struct, frozen=True):
     """A request whose answer begins.
 
     `route` is the template of its path, such as `/tools/{name}`; `problem` is the end of the answer's `type` for an

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from msgspec import Struct
+
 from sidecall.kernel.core.callbacks import Callback, make_callback
 from sidecall.kernel.core.errors import DefinitionError, ToolAlreadyRegistered
 from sidecall.kernel.core.guardrails import (
@@ -40,8 +42,7 @@ def _prepend(hooks: tuple[Any, ...], own: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*(hook for hook in hooks if hook not in own), *own)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSource:
+class ToolSource(Struct, frozen=True):
     """A source of tools outside the program, such as another server, and whether its tools yield to others."""
 
     tools: tuple[CompiledTool, ...]

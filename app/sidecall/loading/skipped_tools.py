@@ -4,11 +4,12 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.authoring.base_tool import BaseTool
 from sidecall.authoring.structured_tool import StructuredTool
@@ -77,8 +78,7 @@ def _list_tool_names(thing: Any) -> tuple[str, ...]:
     return (name,) if name else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
+class Omission(Struct, frozen=True):
     """Something that is not offered: its place, the reason, and the tools in it, which may be offered otherwise."""
 
     place: str

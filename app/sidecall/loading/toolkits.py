@@ -2,17 +2,17 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from msgspec import Struct
 
 from sidecall.kernel.core.errors import DefinitionError
 from sidecall.kernel.ports.sandbox import SandboxUse
 from sidecall.kernel.suggest.fuzzy_match import find_resembling
 
 
-@dataclass(frozen=True, slots=True)
-class ShippedToolkit:
+class ShippedToolkit(Struct, frozen=True):
     """A toolkit that ships, switched on by its name.
 
     Attributes:

@@ -4,9 +4,10 @@ import ipaddress
 import logging
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Literal, Self
+
+from msgspec import Struct
 
 from sidecall.kernel.core.errors import ToolException
 
@@ -15,8 +16,7 @@ _ENTRY = re.compile(r"(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?", 
 PORT_NUMBERS = range(1, 65_536)
 
 
-@dataclass(frozen=True, slots=True)
-class HostPattern:
+class HostPattern(Struct, frozen=True):
     """A pattern: a host, all hosts below one, or a network's addresses; at one port or at the default ones."""
 
     text: str

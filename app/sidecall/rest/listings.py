@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sidecall.http.fast_path import Reply
 from sidecall.kernel.concurrency.fair_queue import key_of
@@ -18,8 +19,7 @@ _MOST = 64
 _FEW = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """An answer, its ETag, and the shorter answer for clients that have it already."""
 
     etag: str

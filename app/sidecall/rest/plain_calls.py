@@ -6,7 +6,6 @@ All else is left to the dialects, which know how to explain what is wrong.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Annotated, Any, Literal
 
@@ -102,8 +101,7 @@ def _has_no_acknowledgement(_name: str, tool: CompiledTool | None) -> bool:
 _BUILTIN_NAMES = frozenset(NAMES.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """How calls of a dialect are usually written: how to read them, their kind, and what is in them.
 
     `take` returns the name of a call, its arguments and its id. `is_usual` says of a name and its tool whether the call

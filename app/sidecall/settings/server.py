@@ -142,7 +142,9 @@ class Settings(
     )
     threads: int = Field(default=32, ge=1, description="Threads for sync tools, per worker.")
     processes: int = Field(
-        default=4, ge=1, description="Processes for tools that run in one, per worker; none without such a tool."
+        default=4,
+        ge=1,
+        description="Processes for tools that run in one, at most, per worker; none without such a tool.",
     )
     process_import: Literal["once", "each"] = Field(
         default="once",

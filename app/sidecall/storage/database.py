@@ -1,8 +1,9 @@
 """The database interface of the ledger: named statements, written durably and in batches."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
+
+from msgspec import Struct
 
 from sidecall.kernel.ports.call_entry import OPEN, PAGE_CHARACTERS, CallFilter, CallStatus
 
@@ -96,8 +97,7 @@ _WITH_ANSWERS = ("list_whole_calls", "read_call_texts")
 _WITHOUT = ("list_calls", "read_call_args")
 
 
-@dataclass(frozen=True, slots=True)
-class RowPage:
+class RowPage(Struct, frozen=True):
     """Rows of calls, newest first, and the id after which the next page begins; None on the last page."""
 
     rows: Sequence[Row]

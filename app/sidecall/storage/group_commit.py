@@ -3,8 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.database import Row
@@ -13,8 +14,7 @@ from sidecall.storage.database import Row
 BESIDE = 200
 
 
-@dataclass(slots=True, eq=False)
-class Wish:
+class Wish(Struct, eq=False):
     """A queued statement: for one row, whose first value is the key, or for many."""
 
     statement: str
@@ -31,8 +31,7 @@ class Wish:
         return cls(statement, rows, asyncio.get_running_loop().create_future(), False, size, None)
 
 
-@dataclass(slots=True)
-class Round:
+class Round(Struct):
     """Queued statements that fit in one message to the database; no two have the same key.
 
     A statement for many rows forms its own round.

@@ -5,10 +5,11 @@ add steps.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+
+from msgspec import Struct
 
 from sidecall.kernel.core.overload import StoreUnfit
 
@@ -17,8 +18,7 @@ _ELSEWHERE = {"postgres": "Name an empty database in SIDECALL_STORE"}
 _ASIDE = "Move the file away, with the -wal and -shm beside it, or name another one in SIDECALL_STORE"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(Struct, frozen=True):
     """One migration, from the previous version to its own number; of a feature, if one is named."""
 
     number: int

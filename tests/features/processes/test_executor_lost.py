@@ -165,6 +165,7 @@ async def test_all_that_are_idle_may_die_at_once() -> None:
     five = ProcessExecutor(5, TOOLS_OF)
     answer = answering(five)
     await five.start([pid.compiled])
+    await asyncio.gather(*(answer(pid) for _ in range(5)))
     ids = children_of(five)
     _ = [os.kill(child, signal.SIGKILL) for child in ids]
     after = await answer(pid)
@@ -179,6 +180,7 @@ async def test_all_that_are_idle_may_die_with_the_one_that_makes_them() -> None:
     five = ProcessExecutor(5, TOOLS_OF)
     answer = answering(five)
     await five.start([pid.compiled])
+    await asyncio.gather(*(answer(pid) for _ in range(5)))
     ids = children_of(five)
     assert five.fork_server_pid is not None
     os.kill(five.fork_server_pid, signal.SIGKILL)

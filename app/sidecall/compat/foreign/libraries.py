@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Role:
+
+class Role(Struct, frozen=True):
     """The role of a class: a tool, a group of tools, an MCP client, or a model runner.
 
     `function` is the attribute with the plain function, empty if the object is callable, None if it is not accessible;
@@ -27,8 +27,7 @@ class Role:
         return self.function in ("forward", "_run")
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
+class Library(Struct, frozen=True):
     """A library: its name, the package of its classes, and their roles."""
 
     title: str

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.compat.foreign.frameworks.reader import Reader
 from sidecall.compat.foreign.libraries import find_library
@@ -26,8 +27,7 @@ _MODULES: Mapping[str, Any] = {
 _MARKING = ("semantic_kernel.functions", "semantic_kernel.READER")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """An object of a framework, with its reader; a group holds tools, and a module may itself be one."""
 
     reader: Reader

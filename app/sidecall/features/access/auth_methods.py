@@ -1,11 +1,11 @@
 """Authenticate callers by headers that a trusted gateway sets."""
 
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Protocol
 
+from msgspec import Struct
 from starlette.types import Scope
 
 from sidecall.http.authentication import HEADERS, BadCredential, Unauthenticated
@@ -30,8 +30,7 @@ class InvalidCaller(RequestError):
     problem = (400, "invalid-caller")
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayHeaders:
+class GatewayHeaders(Struct, frozen=True):
     """The headers in which a gateway names callers; without one for scopes a named caller may do everything."""
 
     subject: str

@@ -2,11 +2,10 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 from uuid_utils import uuid7
 
 from sidecall.features.approvals.asked_tool import find_tool, require_same
@@ -42,8 +41,7 @@ from sidecall.kernel.schema.forms.definitions import hash_definition
 _NOT_KEPT = "Error: the call was answered, but its answer was too large to be kept; it may have had effects."
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionTerms:
+class DecisionTerms(Struct, frozen=True):
     """How long a decision waits for the call's end, where decisions for later calls are kept, and who audits them."""
 
     deadline: Deadline | None = None
@@ -168,8 +166,7 @@ def put_decided_args(call: CallRecord, approval: Approval) -> CallRecord:
     return call if approval.asked_args is None else call.put_args(approval.tool_call.args)
 
 
-@dataclass(frozen=True, slots=True)
-class _NewDecision:
+class _NewDecision(Struct, frozen=True):
     """A decision that is to be stored, and the rule that it makes, if any."""
 
     terms: DecisionTerms

@@ -4,10 +4,11 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import get_args
 from weakref import ReferenceType, ref
+
+from msgspec import Struct
 
 from sidecall.features.approvals.decision_tracker import ExpiredCalls
 from sidecall.features.approvals.packing import EXPIRED_SHOWN, PackedApproval, describe_waiting, expire, shorten
@@ -36,8 +37,7 @@ _PAGE_BYTES = 1024 * 1024
 _LINGER = 60.0
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     packed: PackedApproval
     tenant: str
     fingerprint: str
@@ -64,8 +64,7 @@ class _Entry:
         return self.status != "pending" and not self.is_running
 
 
-@dataclass(slots=True)
-class _LateAnswer:
+class _LateAnswer(Struct):
     packed: PackedApproval
     kept_until: float
 

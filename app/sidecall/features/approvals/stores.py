@@ -1,10 +1,10 @@
 """Store protocols for pending approvals and for rules."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
 from pydantic import BaseModel, Field
 
 from sidecall.features.approvals.record import ApprovalRecord, Decision
@@ -44,8 +44,7 @@ class WaitingApprovals(BaseModel, defer_build=True):
     oldest_seconds: float | None = Field(default=None, description="How long the oldest waits; null where none does.")
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalPage:
+class ApprovalPage(Struct, frozen=True):
     """A part of a list, and where the next one begins; None where there is nothing more."""
 
     approvals: Sequence[ListedApproval]
@@ -61,8 +60,7 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 NO_FILTERS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingTool:
+class WaitingTool(Struct, frozen=True):
     """How many calls wait that were asked about one definition of a tool; the hash is None where it is not known."""
 
     name: str
@@ -70,8 +68,7 @@ class WaitingTool:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class OrphanedDecision:
+class OrphanedDecision(Struct, frozen=True):
     """A decision that was stored although the person was told that it failed, or whose answer was not stored.
 
     `was_begun` says that its call may have run. `answer` is the stored end, if the server that ran it has ended.

@@ -5,10 +5,10 @@ import logging
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from uuid_utils import uuid7
 
 from sidecall.features.audit.stores import AuditAction, AuditEntry, AuditTrail
@@ -31,22 +31,19 @@ _MOST_KINDS = 500
 _OTHERS = "(others)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(Struct, frozen=True):
     tenant: str
     by: str | None
     target: str | None
     reason: str
 
 
-@dataclass(slots=True)
-class _Refusals:
+class _Refusals(Struct):
     since: datetime
     count: int = 1
 
 
-@dataclass(slots=True)
-class Auditor:
+class Auditor(Struct):
     """Write audit entries to the log and the ledger.
 
     Decisions are written at once. Refusals are counted, one entry per kind and minute, so that refused requests cannot

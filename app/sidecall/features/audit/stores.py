@@ -3,10 +3,10 @@
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.kernel.ports.call_entry import to_datetime
@@ -50,8 +50,7 @@ class AuditEntry(BaseModel, defer_build=True):
     count: int = Field(default=1, description="How many refusals it stands for.")
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFilter:
+class AuditFilter(Struct, frozen=True):
     """Filters for entries; times are in seconds since 1970."""
 
     tenant: str
@@ -61,8 +60,7 @@ class AuditFilter:
     until: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AuditPage:
+class AuditPage(Struct, frozen=True):
     """A page of entries, and the cursor of the next one; None at the end."""
 
     entries: Sequence[AuditEntry]

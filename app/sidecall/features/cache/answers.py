@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic_core import from_json, to_json
 
 from sidecall.kernel.concurrency.backpressure import Pause, Pauses
@@ -28,8 +28,7 @@ _BESIDE = 512
 _LARGE = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Caching:
+class Caching(Struct, frozen=True):
     """Bounds of the answer cache, and the default age in seconds of tools that set none."""
 
     most_bytes: int = 16 * 1024 * 1024
@@ -37,8 +36,7 @@ class Caching:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class KeptAnswer(Struct, frozen=True):
     """A tool's answer as JSON, without the parts that belong to one call; `made_at` is on the monotonic clock."""
 
     body: bytes
@@ -115,8 +113,7 @@ class KeptAnswers:
 _Run = Callable[[Invocation], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class FlightResult:
+class FlightResult(Struct, frozen=True):
     """The result of a shared run: an answer for all, or none where the message belongs to the first call only."""
 
     answer: KeptAnswer | None

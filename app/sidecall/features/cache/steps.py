@@ -5,8 +5,9 @@ import hashlib
 import logging
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.features.cache.answers import Caching, Flight, FlightResult, KeptAnswer, KeptAnswers
 from sidecall.kernel.concurrency.fair_queue import key_of
@@ -76,8 +77,7 @@ _NAME = "cache-control"
 _DIGITS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """The ages that a client accepts: `max_age` in seconds, None for any, 0 if the tool has to run.
 
     With `may_keep` False the answer is neither read from the cache nor stored.

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Query
+from msgspec import Struct
 from pydantic_core import to_json
 from starlette.responses import Response
 
@@ -31,8 +31,7 @@ _BEGIN_JSON = frozenset("{[")
 _PIECE = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(Struct, frozen=True):
     """Lines from the first (1-based) to the last, inclusive; without a first one, so many at the end."""
 
     first: int | None = 1
@@ -45,8 +44,7 @@ class LineRange:
 ALL = LineRange()
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """Part of a text, and the lines to ask for next if it did not fit."""
 
     text: str
@@ -217,8 +215,7 @@ JsonPath = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """The part of a content that a request asks for."""
 
     lines: str | None

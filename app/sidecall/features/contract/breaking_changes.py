@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.core.tool import Schema
 
@@ -17,8 +18,7 @@ _ALL_TYPES = frozenset("null boolean object array number string".split())
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One difference: its location, its text, and whether it breaks callers."""
 
     where: str

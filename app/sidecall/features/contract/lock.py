@@ -4,11 +4,11 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sidecall.features.contract.breaking_changes import Change, compare_parameters
@@ -41,8 +41,7 @@ class _Lock(BaseModel, defer_build=True):
     tools: dict[str, LockedTool] = Field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChange:
+class ToolChange(Struct, frozen=True):
     """The changes of one tool."""
 
     tool: str

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Literal, NamedTuple, cast
 
+from msgspec import Struct
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
@@ -29,8 +29,7 @@ class Window(NamedTuple):
     ends_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What the calls of one caller, or of one conversation, may cost in each time; `most` is in billionths."""
 
     most: int

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from sidecall.storage.database import Database
 
@@ -11,8 +12,7 @@ from sidecall.storage.database import Database
 Said = tuple[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressBatch:
+class ProgressBatch(Struct, frozen=True):
     """Consecutive events of one attempt; `last` is the number of the last one, counted from 1."""
 
     attempt: int

@@ -1,7 +1,6 @@
 """The values that are stored of a durable call: its key, its acceptance, its attempts and its end."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
@@ -22,8 +21,7 @@ from sidecall.kernel.core.messages import (
 from sidecall.kernel.ports.call_entry import CallEntry, CallStatus, measure_ms, to_datetime
 
 
-@dataclass(frozen=True, slots=True)
-class CallDecision:
+class CallDecision(Struct, frozen=True):
     """Who decided about a call, when and why.
 
     `asked_args` are the requested arguments and `args` those that ran, as JSON text without hidden values; both are
@@ -78,8 +76,7 @@ class Acceptance(Struct):
     callback_url: str | None = None
 
 
-@dataclass(slots=True)
-class ClaimedCall:
+class ClaimedCall(Struct):
     """A call that a server has claimed: its record, and the attempt that has to be named at its end.
 
     `describe` returns its entry; None where the server that accepted it knows it better. `is_unwanted` is true when it
@@ -92,8 +89,7 @@ class ClaimedCall:
     is_unwanted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LostCall:
+class LostCall(Struct, frozen=True):
     """A call whose server stopped while it ran."""
 
     id: str

@@ -1,7 +1,6 @@
 """Execution options of a durable call, and the bounds of the queue."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -18,8 +17,7 @@ def show_nothing(_call: ToolCall) -> None:
     """Show no arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobLimits:
+class JobLimits(Struct, frozen=True):
     """How many calls run at once, may be queued, and how often one is attempted.
 
     `key_ttl` is for how many seconds a key is kept after the end of its call, `wait` how long a client may wait.

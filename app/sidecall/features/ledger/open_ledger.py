@@ -3,10 +3,12 @@
 import os
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.features.approvals.memory_store import MemoryApprovals
 from sidecall.features.approvals.packing import MakeAnswer
@@ -48,8 +50,7 @@ _LONG = 10.0
 _CALLS_IN_MEMORY = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     url: str
     bounds: LedgerBounds
     make_answer: MakeAnswer

@@ -34,6 +34,8 @@ _TEXT = "content"
 
 # The kind of an event that says what a call costs.
 COST = "cost"
+# The kind of the first message of a process that imports the tools by itself.
+IMPORTS = "imports"
 # Bytes that a message about it has at most.
 _LARGEST_COST = 4096
 
@@ -267,14 +269,25 @@ class Incoming:
 class Child:
     """Sends requests to a process and awaits its answers, on any event loop."""
 
-    def __init__(self, number: int, sock: socket.socket, generation: int, greeting: bytes = b"") -> None:
-        """Send the greeting; what does not fit in its non-blocking socket is sent with the first request."""
+    def __init__(
+        self,
+        number: int,
+        sock: socket.socket,
+        generation: int,
+        greeting: bytes = b"",
+        when_it_imports: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Send the greeting; what does not fit in its non-blocking socket is sent with the first request.
+
+        `when_it_imports` is called when the process says that it imports the tools by itself.
+        """
         self.number = number
         self.generation = generation
         self._socket = sock
         self._incoming = Incoming(sock)
         self._state = select.poll()
         self._state.register(sock, 0)
+        self._when_it_imports = when_it_imports
         self._unsent = greeting
         with suppress(OSError):  # Dead already; the next borrower will find out.
             self._unsent = greeting[sock.send(greeting) :]
@@ -299,6 +312,8 @@ class Child:
                 raise ProcessDied(code, has_begun=is_sent and not is_unread, is_broken=is_broken)
             if kind == "log":
                 log(subject, *content)
+            elif kind == IMPORTS:
+                self._when_it_imports()
             elif subject == call and kind == "answer":
                 return content
             elif subject == call:

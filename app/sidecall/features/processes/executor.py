@@ -34,7 +34,7 @@ _LOGGERS = ("root", "sidecall.tool")
 
 
 class ProcessExecutor:
-    """Runs calls in a fixed number of warm processes.
+    """Runs calls in warm processes, up to a number.
 
     A process imports the tool by its name, and only JSON crosses. A process is killed when its call's deadline passes
     or its client disconnects; a process that dies fails one call. Its replacement is ready within milliseconds, since
@@ -146,14 +146,14 @@ class ProcessExecutor:
         return pack("greet", None, told)
 
     async def _find_lost(self) -> dict[str, str]:
-        """Wait until all processes have loaded the tools; return the reason for each tool that one cannot find."""
+        """Wait until the processes have loaded the tools; return the reason for each tool that one cannot find."""
         lost: dict[str, str] = {}
         children: list[Child] = []
         try:
-            for _ in range(self._pool.size):
+            # Only with the first answer it is known whether each imports them by itself.
+            while len(children) < self._pool.kept_ready:
                 children.append(await self._pool.acquire())
-            for child in children:
-                lost |= await child.ask(pack("find", _FINDING, None), _FINDING, _ignore)
+                lost |= await children[-1].ask(pack("find", _FINDING, None), _FINDING, _ignore)
         except ProcessDied as died:
             raise DiscoveryError(f"Tools with executor='process' cannot be loaded: {died}.") from died
         finally:

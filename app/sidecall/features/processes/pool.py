@@ -1,4 +1,4 @@
-"""A fixed number of tool processes, each lent to one call at a time."""
+"""Tool processes up to a number, each lent to one call at a time."""
 
 import asyncio
 import logging
@@ -31,7 +31,8 @@ def _ignore_cost(_invocation_id: str, _fine: int) -> None:
 class ProcessPool:
     """Lends processes, replaces those that end, and lets callers take turns when all are in use.
 
-    A replacement is ordered at once and starts in the background.
+    One is kept ready, and a call that finds none free has another forked, which takes milliseconds. Where each imports
+    the tools by itself, which may take seconds, all are kept ready. A replacement starts in the background.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ProcessPool:
         self.size = size
         self._greet = greet
         self._imports_once = imports_once
+        self._keeps_all = not imports_once
         self._fork_server = ForkServerProcess(tools_of, env, launch)
         # All processes of a generation load the same code, whenever they start.
         self._code: int | None = None
@@ -73,6 +75,11 @@ class ProcessPool:
         # It starts the fork server, which may take a while; what it does now, if anything.
         self._starter = ThreadPoolExecutor(1, "sidecall-forks")
         self._start: Future[None] | None = None
+
+    @property
+    def kept_ready(self) -> int:
+        """How many processes there are at least."""
+        return self.size if self._keeps_all else 1
 
     @property
     def busy(self) -> int:
@@ -139,6 +146,7 @@ class ProcessPool:
         """Replace all processes by new ones with the server's current code: idle ones now, others when released."""
         with self._lock:
             self._generation += 1
+            self._keeps_all = not self._imports_once
             self._close_code()
             with suppress(OSError):  # The next borrower tries again.
                 self._code = self._open_code()
@@ -171,9 +179,17 @@ class ProcessPool:
             self._fill()
         return None
 
+    def _keep_all(self, generation: int) -> None:
+        """Start all processes, since each imports the tools by itself."""
+        with self._lock:
+            if generation == self._generation and not self._closed:
+                self._keeps_all = True
+                self._fill()
+
     def _fill(self) -> None:
+        wanted = self.size if self._keeps_all else min(self.size, len(self._lent) + 1)
         try:
-            for _ in range(self.size - len(self._idle) - len(self._lent)):
+            for _ in range(wanted - len(self._idle) - len(self._lent)):
                 if self._code is None:
                     self._code = self._open_code()
                 # From 1, since 0 stands for processes that import the tools by themselves.
@@ -184,7 +200,8 @@ class ProcessPool:
                 number, sock = ordered
                 sock.setblocking(False)
                 # Behind those that are ready.
-                self._idle.appendleft(Child(number, sock, self._generation, self._greet()))
+                keep_all = partial(self._keep_all, self._generation)
+                self._idle.appendleft(Child(number, sock, self._generation, self._greet(), keep_all))
         except OSError as error:
             self._note_refusal(error)
 

@@ -6,8 +6,9 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from sidecall.kernel.concurrency.coroutines import outlast
 from sidecall.kernel.core.context import Caller
@@ -120,8 +121,7 @@ _PART = 20
 _ALONE = 5 * NANO
 
 
-@dataclass(slots=True)
-class _Lease:
+class _Lease(Struct):
     """The lease of one key: calls that this server may admit, and the shared count at the last request."""
 
     rate: Rate

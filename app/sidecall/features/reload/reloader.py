@@ -4,9 +4,9 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from pydantic import BaseModel, Field
 
 from sidecall.features.reload.changes import Changes, compare, identify
@@ -108,8 +108,7 @@ class Reloaded(BaseModel, defer_build=True):
     workers: int = Field(default=1, description="In how many server processes this holds.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class Sources(Struct, frozen=True, kw_only=True):
     """What is loaded again, and from where.
 
     Args:
@@ -133,8 +132,7 @@ class Sources:
     certificates: Replaceable | None = None
 
 
-@dataclass(slots=True)
-class _Prepared:
+class _Prepared(Struct):
     generation: Generation
     toolsets: Toolsets | None = None
     servers: Mapping[str, Any] | None = None

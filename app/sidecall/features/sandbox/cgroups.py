@@ -41,7 +41,7 @@ class Group:
     def add(self, pid: int) -> None:
         """Add a process, with all its future children, to the group."""
         for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid))
+            _write(folder / "cgroup.procs", pid)
 
     def remove(self) -> None:
         """Remove the group as soon as it is empty; killed processes may remain for a moment."""
@@ -79,12 +79,22 @@ class Groups:
                 folder.mkdir()
             for place, kind in self._places:
                 for file, most in ((kind.memory, memory_bytes), (kind.processes, processes)):
-                    if (place / name / file).exists():
-                        (place / name / file).write_text(str(most))
+                    with suppress(FileNotFoundError):  # That of the other folder.
+                        _write(place / name / file, most)
         except OSError:
             group.remove()
             raise
         return group
+
+
+def _write(file: Path, number: int) -> None:
+    """Write a number to a file of a group."""
+    # In few steps: after each, a thread may have to wait for the event loop, which it then holds up.
+    fd = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(fd, b"%d" % number)
+    finally:
+        os.close(fd)
 
 
 class HeldGroup:

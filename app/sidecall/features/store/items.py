@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from sidecall.kernel.ports.store import Item, Namespace
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """A search: `limit` items that pass the filter, after the first `offset`.
 
     `refresh` renews the time to live of the found items.

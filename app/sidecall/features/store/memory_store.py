@@ -6,10 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.features.store.filters import compile_filter, pick_namespaces
 from sidecall.features.store.items import ItemTooLarge, NamespaceSearch, Search, StoreFull
@@ -51,8 +52,7 @@ _Place = tuple[str, Namespace, str]
 _BESIDE = 256
 
 
-@dataclass(slots=True)
-class _Entry:
+class _Entry(Struct):
     text: str
     created: float
     updated: float

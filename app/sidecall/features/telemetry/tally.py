@@ -3,9 +3,10 @@
 import logging
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from sidecall.kernel.core.cost import CallCost, to_number
 from sidecall.kernel.core.options import ExecutorName
@@ -140,8 +141,7 @@ class HasOccupancy(Protocol):
         """The present numbers."""
 
 
-@dataclass(slots=True)
-class GaugeSources:
+class GaugeSources(Struct):
     """Tool names, the counters of each and what makes them, and the other metrics with name, help and source.
 
     `abandoned` are the calls that run on after their answer, by executor; `families` have one label, and `counters_of`

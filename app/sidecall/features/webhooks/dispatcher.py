@@ -7,8 +7,9 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol
+
+from msgspec import Struct
 
 from sidecall.features.jobs.errors import UnknownCall
 from sidecall.features.ledger.ledger import Ledger
@@ -116,8 +117,7 @@ class Receivers(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What a receiver gets; the id is the same in each attempt."""
 
     id: str

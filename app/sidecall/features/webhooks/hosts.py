@@ -2,8 +2,9 @@
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from sidecall.outgoing.addresses import USUAL_PORTS
 from sidecall.outgoing.patterns import PORT_NUMBERS, normalize_host
@@ -11,8 +12,7 @@ from sidecall.outgoing.patterns import PORT_NUMBERS, normalize_host
 _ENTRY = re.compile(r"(?:(https?)://)?(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::([0-9]{1,5}))?/?", re.ASCII | re.I)
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedHost:
+class AllowedHost(Struct, frozen=True):
     """A host, or all its subdomains, at one port and scheme."""
 
     scheme: str

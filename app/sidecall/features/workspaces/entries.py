@@ -3,14 +3,14 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from sidecall.features.workspaces.paths import UNFINISHED, WorkspaceError, has_no_controls, join_path
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A file or folder of a workspace: path, size, and time of change (seconds since 1970)."""
 
     path: str

@@ -6,15 +6,15 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sidecall.features.workspaces.paths import MOST_LEVELS, UNFINISHED, WorkspaceError
 
 MEGABYTE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceLimits:
+class WorkspaceLimits(Struct, frozen=True):
     """The bounds of a workspace: bytes in all, bytes of one file, number of files."""
 
     total_bytes: int = 256 * MEGABYTE
@@ -47,8 +47,7 @@ class WorkspaceLimits:
             raise WorkspaceError("quota", text)
 
 
-@dataclass(frozen=True, slots=True)
-class DiskUsage:
+class DiskUsage(Struct, frozen=True):
     """The size of a workspace; not `is_whole` if something could not be counted.
 
     Counting stops once a bound is exceeded.

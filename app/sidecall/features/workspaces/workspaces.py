@@ -9,8 +9,9 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sidecall.features.workspaces.claims import Claim, claim_folder, clear_unused, remove_if
 from sidecall.features.workspaces.limits import Counts, WorkspaceLimits
@@ -26,8 +27,7 @@ _NO_ALLOWANCE = WorkspaceLimits()
 _MOST_TRIES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Expiry:
+class Expiry(Struct, frozen=True):
     """Seconds until a workspace is removed: without use, and in any case."""
 
     idle: float = 20 * 60.0
@@ -37,8 +37,7 @@ class Expiry:
 _NO_EXPIRY = Expiry()
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceCount:
+class WorkspaceCount(Struct, frozen=True):
     """The number of workspaces, their bytes on disk, and the free bytes there, where known."""
 
     kept: int

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import GenericAlias
 from typing import Any, ClassVar, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from sidecall.kernel.core.errors import ToolOutputError
@@ -54,8 +55,7 @@ class MessageParts:
     additional_kwargs: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CommandParts:
+class CommandParts(Struct, frozen=True):
     """The parts of a command; `goto` is empty when the graph continues as usual.
 
     `place` is the index of the answer among the messages of the update, None where another command holds the answer.

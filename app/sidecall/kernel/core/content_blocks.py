@@ -1,11 +1,12 @@
 """Read content blocks in the forms of all libraries that tools use."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from mimetypes import MimeTypes
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from sidecall.kernel.core.messages import Content, ContentBlock
 
@@ -19,8 +20,7 @@ _USUAL: Mapping[MediaKind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Media:
+class Media(Struct, frozen=True, kw_only=True):
     """An image or file in an answer: where it is (`url`, `file_id`), or its content (`data`, base64)."""
 
     kind: MediaKind

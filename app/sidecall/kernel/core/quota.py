@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self
 
+from msgspec import Struct
+
 _SECONDS: Mapping[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _RATE = re.compile(r"([1-9][0-9]{0,8})/(second|minute|hour|day)")
 NANO = 1_000_000_000
@@ -61,8 +63,7 @@ class Quota(NamedTuple):
     name: str = CALLS
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """A server's share of a rate that all servers share: its calls, and the nanoseconds until all are restored."""
 
     granted: int

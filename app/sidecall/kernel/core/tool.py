@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from msgspec import Struct
+
 from sidecall.kernel.core.agents_outputs import read_outputs
 from sidecall.kernel.core.callbacks import Hook
 from sidecall.kernel.core.errors import ToolAlreadyRegistered, ToolOutputError
@@ -234,8 +236,7 @@ class CompiledTool:
 Level = Literal["error", "warning", "note"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A finding about a tool: an `error` breaks it somewhere, a `note` only limits it."""
 
     tool: str

@@ -1,17 +1,17 @@
 """The interface of executors."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.executors.results import COMPLETE, complete
 
 
-@dataclass(frozen=True, slots=True)
-class Occupancy:
+class Occupancy(Struct, frozen=True):
     """The load of an executor at one moment.
 
     Attributes:

@@ -6,9 +6,10 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.result_memory import SMALL, estimate_size
@@ -19,8 +20,7 @@ from sidecall.kernel.executors.results import complete, drain
 _SMALL = frozenset((int, float, bool, type(None)))
 
 
-@dataclass(slots=True)
-class ThreadOutcome:
+class ThreadOutcome(Struct):
     """The result or exception of a tool."""
 
     value: Any = None
@@ -37,8 +37,7 @@ class ThreadOutcome:
         return self.value
 
 
-@dataclass(eq=False, slots=True)
-class ThreadJob:
+class ThreadJob(Struct, eq=False):
     """One call, and the future of its outcome.
 
     Everything except the outcome is guarded by the pool's lock.

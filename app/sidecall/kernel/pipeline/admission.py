@@ -4,8 +4,9 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from sidecall.kernel.concurrency.fair_queue import CallerKey, Semaphore, key_of
 from sidecall.kernel.core.context import Caller
@@ -23,8 +24,7 @@ _RETRY_AFTER = 1
 _NO_QUEUE = "No call may wait here for another to end."
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """The limits on running and queued calls; None means no limit. `queue_timeout` is in seconds."""
 
     concurrency: int | None = None

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from inspect import isfunction
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import ContractChanged, MissingContext, RequestError, ToolFailure, ToolNotFound
@@ -44,8 +45,7 @@ def find_outcome_of_error(error: BaseException) -> Outcome:
     return "cancelled" if isinstance(error, (asyncio.CancelledError, GeneratorExit)) else "internal_error"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The stages for the calls of one tool, without those it does not need."""
 
     tool: CompiledTool
@@ -97,8 +97,7 @@ def _bind(step: Any) -> Any:
     return step if isfunction(step) else step.__call__
 
 
-@dataclass(slots=True)
-class Ticket:
+class Ticket(Struct):
     """An admitted call and the slot that it holds. `waited` is in seconds."""
 
     request: CallRequest

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.concurrency.coroutines import cancel_from_outside
 from sidecall.kernel.core.context import Caller
@@ -27,8 +28,7 @@ from sidecall.kernel.ports.workspaces import require_conversation
 from sidecall.kernel.registry import Registry
 
 
-@dataclass(slots=True)
-class RunningCall:
+class RunningCall(Struct):
     """A call that waits in its task.
 
     `failure` is how it fails if it is cancelled; `is_ending` says that it fails already. `ended` has its answer in the

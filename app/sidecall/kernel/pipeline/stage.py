@@ -6,6 +6,8 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Self
 
+from msgspec import Struct
+
 from sidecall.kernel.core.invocation import CallRequest, Invocation
 from sidecall.kernel.core.tool import CompiledTool
 
@@ -77,8 +79,7 @@ class Stage:
     foresee: Foresee | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """What a call has to pass before it is let in, and the tools whose calls are looked at.
 
     It is asked where the caller sees the tool and has calls left, before the call waits for its slot; also for calls
@@ -89,8 +90,7 @@ class Check:
     wanted: Callable[[CompiledTool], bool] = _always
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
+class Stages(Struct, frozen=True):
     """The stages in order: for all calls, and for failed ones.
 
     A stage fails by raising an error. The stages of `failure` find it in `Invocation.error`, and each decides by its

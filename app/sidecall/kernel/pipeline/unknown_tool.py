@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from sidecall.kernel.concurrency.pools import LISTINGS
 from sidecall.kernel.core.context import ANY_SCOPE, Caller
@@ -21,8 +22,7 @@ _MOST = 16
 _MOST_NAMED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class SeenNames:
+class SeenNames(Struct, frozen=True):
     """The names that a caller is shown, and the nearest ones."""
 
     names: Sequence[str]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.kernel.core.messages import ToolMessage
@@ -115,8 +116,7 @@ class CallFilter:
     request_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CallPage:
+class CallPage(Struct, frozen=True):
     """A part of a list, newest first, and the id after which the next one begins; None where there is no more."""
 
     calls: Sequence[CallEntry]

@@ -3,8 +3,9 @@
 import asyncio
 import re
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from sidecall.kernel.concurrency.coroutines import WouldWait, await_on, finish_on
 from sidecall.kernel.core.context import Caller
@@ -34,8 +35,7 @@ class TooManyContents(Overloaded):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class KeptContent:
+class KeptContent(Struct, frozen=True):
     """One content: its bytes and media type.
 
     It never changes, so its id identifies its bytes.

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 
 @dataclass(frozen=True, slots=True)
 class FilePassage:
@@ -30,8 +32,7 @@ class Passages(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class OwnPassages:
+class OwnPassages(Struct, frozen=True):
     """The passages of the tool's caller."""
 
     passages: Passages

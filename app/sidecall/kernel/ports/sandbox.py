@@ -1,9 +1,11 @@
 """Sandbox types: limits, reports and results."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from sidecall.kernel.core.errors import SidecallError
 
@@ -71,7 +73,7 @@ class SandboxReport:
     profile: SandboxProfile = "none"
     checks: tuple[SandboxCheck, ...] = ()
     reason: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def runs_commands(self) -> bool:
@@ -84,8 +86,7 @@ class SandboxReport:
         return self.profile != "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandEnd:
+class CommandEnd(Struct, frozen=True, kw_only=True):
     """The result of a command.
 
     Of each output there is the head and the tail, which is empty if nothing was cut; `sizes` are the full sizes, and
@@ -99,8 +100,7 @@ class CommandEnd:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonEnd:
+class PythonEnd(Struct, frozen=True, kw_only=True):
     """The result of a piece of Python.
 
     `value` is the repr of its last line, if that is an expression. `lost` says why the variables of earlier pieces are
@@ -113,8 +113,7 @@ class PythonEnd:
     lost: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CommandStart:
+class CommandStart(Struct, frozen=True):
     """The start directory of a command, and the variables that earlier commands left."""
 
     folder: str

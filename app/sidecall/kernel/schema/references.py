@@ -1,8 +1,9 @@
 """Resolve and inline the references of JSON Schemas."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow, split_reference
@@ -66,8 +67,7 @@ ANNOTATIONS = frozenset(
 _TEXTS = ANNOTATIONS - frozenset(_HOLDERS)
 
 
-@dataclass(slots=True)
-class Targets:
+class Targets(Struct):
     """The targets of references, each looked up once; `root` holds them, and may grow."""
 
     root: Schema

@@ -3,9 +3,10 @@
 import pickle
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
+
+from msgspec import Struct
 
 # Both are of the same program, and nobody else has the socket between them.
 _NUMBER = struct.Struct("!I")
@@ -14,8 +15,7 @@ _HEAD_OF_ONE = struct.Struct("!II")
 CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """Notifications of a worker for the others; the writing process passes them on without an answer."""
 
     words: list[str]

@@ -3,8 +3,9 @@
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from sidecall.storage.sqlite.errors import DELETED, OVERWRITTEN, FileChanged, LogChanged
 from sidecall.storage.sqlite.file_lock import lock_itself
@@ -23,8 +24,7 @@ FileIdentity = tuple[FileId | None, ...]
 ReadSource = tuple[int, FileIdentity | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(Struct, frozen=True):
     """What a file says of itself: how it is written, of which program, how often it was changed, and its size."""
 
     form: bytes

@@ -5,10 +5,11 @@ import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.errors import (
@@ -51,8 +52,7 @@ Kind = Literal["key", "row", "rows", "many"]
 Order = tuple[str, Any, Kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True):
     """Why a file cannot be used, in words for an operator; what came with it was not written.
 
     `is_final` says that it is not the file that was opened, and is not used again.
@@ -62,15 +62,13 @@ class Unavailable:
     is_final: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Usable:
+class Usable(Struct, frozen=True):
     """That a file can be used, and which one that is."""
 
     identity: FileIdentity | None
 
 
-@dataclass(frozen=True, slots=True)
-class Alive:
+class Alive(Struct, frozen=True):
     """A sign of life: something is being written, and the disk takes its time."""
 
 

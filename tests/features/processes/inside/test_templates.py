@@ -16,7 +16,7 @@ from sidecall.features.processes.fork_server_process import launch_plainly
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.loading.collect import TOOLS_OF
 from sidecall.loading.discovery import discover
-from tests.features.processes.test_executor_lost import parent_of
+from tests.features.processes.test_executor_lost import children_of, parent_of
 from tests.kernel.executors.conftest import answering
 from tests.kit.processes import has_ended
 
@@ -137,6 +137,7 @@ async def test_what_opens_spans_is_imported_once_for_all_processes(
     (tmp_path / "spans_of_test.py").write_text(f"import os\n{imported}def open_spans():\n    {opened}")
     monkeypatch.syspath_prepend(str(tmp_path))
     async with start(processes=3, traces="spans_of_test:open_spans") as running:
+        await asyncio.gather(*(running.pid() for _ in range(3)))
         importers, openers = ((tmp_path / name).read_text().split() for name in ("imported", "opened"))
 
         assert [*map(int, importers)] == running.imports
@@ -199,6 +200,33 @@ OBSTACLES = {
         "the process that imported them for all has ended meanwhile",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("extra", "options", "imports"),
+    [
+        (DRAW, {"imports_once": False}, 3),
+        # The first is that of the process that cannot be forked.
+        (f"if not IS_SERVER: {OBSTACLES['socket'][0]}", {}, 4),
+    ],
+)
+async def test_where_each_imports_them_all_have_done_so_before_the_first_call(
+    start: Start, extra: str, options: Mapping[str, bool], imports: int
+) -> None:
+    """A call that finds none free would wait for it."""
+    async with start(extra, processes=3, **options) as running:
+        assert len({*running.imports}) == imports
+
+
+async def test_a_copy_is_forked_by_the_call_that_finds_none_free(start: Start) -> None:
+    """There are as many as calls at the same time, up to the number that is set."""
+    async with start(processes=3) as running:
+        seen = [len(children_of(running.executor))]
+        for calls in (1, 2, 5, 1):
+            await asyncio.gather(*(running.pid() for _ in range(calls)))
+            seen.append(len(children_of(running.executor)))
+
+        assert seen == [1, 1, 2, 3, 3]
 
 
 @pytest.mark.parametrize(("extra", "reason"), OBSTACLES.values(), ids=OBSTACLES)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from sidecall.features.processes.child import unpack
+from sidecall.features.processes.child import IMPORTS, pack, unpack
 from sidecall.features.processes.code import read_code, restore_code
 from sidecall.features.processes.failures import write_failure
 from sidecall.features.processes.finder import Finder, ToolsOf
@@ -46,6 +46,8 @@ def main(control: str, mark: str, tools_of: str) -> None:
 
 def begin(tools_of: ToolsOf, sock: socket.socket, code: int) -> None:
     """Load the server's code, and serve."""
+    with suppress(ConnectionError):  # Then there is nothing to serve.
+        sock.sendall(pack(IMPORTS, None, None))
     restore_code(read_code(code))
     serve(Finder(tools_of), sock)
 

@@ -1,10 +1,10 @@
 """Rules: decisions that hold for a caller's later calls of a tool."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from sidecall.kernel.core.errors import RequestError, SidecallError
@@ -37,8 +37,7 @@ class ApprovalRule(BaseModel, defer_build=True):
         return self.model_dump(mode="json", include={"id", "decision", "decided_by", "decided_at"})
 
 
-@dataclass(frozen=True, slots=True)
-class RulePage:
+class RulePage(Struct, frozen=True):
     """A page of a list, and the start of the next one; None on the last page."""
 
     rules: Sequence[ApprovalRule]

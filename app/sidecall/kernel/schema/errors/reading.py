@@ -1,9 +1,10 @@
 """What a validator says of arguments, and what mends those that do not fit."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol, cast
+
+from msgspec import Struct, field
 
 from sidecall.kernel.core.errors import InvalidArguments, SidecallError
 from sidecall.kernel.core.field_errors import FieldError
@@ -25,8 +26,7 @@ class LongRepair(SidecallError):
     """The texts in these arguments take too long to be repaired on an event loop."""
 
 
-@dataclass(slots=True)
-class Reading:
+class Reading(Struct):
     """A validator's result.
 
     `values` are the validated arguments if they fit. `count` is the number of faults, `faults` are the validator's own

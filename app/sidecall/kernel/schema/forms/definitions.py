@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, Protocol, cast, get_args
 
+from msgspec import Struct
 from pydantic_core import to_json
 
 from sidecall.kernel.core.errors import InvalidParameter
@@ -22,8 +23,7 @@ FORMATS: tuple[DefinitionFormat, ...] = get_args(DefinitionFormat)
 NONE_DECLARED: Mapping[str, list[Schema]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A tool as it is listed: by its definition, or by a declaration that takes the place of it."""
 
     tool: CompiledTool
@@ -31,8 +31,7 @@ class Listed:
     is_declared: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Form(Struct, frozen=True, kw_only=True):
     """How an API takes definitions.
 
     Args:

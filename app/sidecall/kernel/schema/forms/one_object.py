@@ -1,9 +1,11 @@
 """Write arguments as one plain object, for APIs that refuse a choice at the root."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
+
+from msgspec import Struct, field
 
 from sidecall.kernel.core.tool import Schema
 from sidecall.kernel.json_data.pointer import follow
@@ -86,8 +88,7 @@ def _complete(schema: Schema) -> Schema:
 _MAX_STEPS = 5_000
 
 
-@dataclass(slots=True)
-class _Folding:
+class _Folding(Struct):
     """Folds the parts of an object schema into one branch."""
 
     root: Schema
