@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache, partial
-from itertools import chain, compress
+from itertools import chain, compress, repeat
+from operator import ne
 from typing import Any
 
 # Rows of one statement, so that few statements are kept prepared.
@@ -49,7 +50,7 @@ def put_together(statement: str, rows: Sequence[Sequence[Any]]) -> Iterator[tupl
             while len(rows) - done >= size:
                 columns = [*zip(*rows[done : done + size], strict=True)]
                 # What is None in all of them is not bound: Python looks for what adapts each.
-                are_given = tuple([column != nothing for column in columns])
+                are_given = tuple(map(ne, columns, repeat(nothing)))
                 yield widen(statement, size, are_given), tuple(chain.from_iterable(compress(columns, are_given)))
                 done += size
     for row in rows[done:]:

@@ -41,6 +41,8 @@ _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
 # Orders whose rows one statement may insert.
 _ALIKE = itemgetter(0, 2)
+_VALUES = itemgetter(1)
+_KEY = itemgetter(slice(1))
 # Python looks for what adapts each None, in vain, which takes longer than all else that it does with a value.
 _same: Mapping[None, None] = {None: None}
 sqlite3.register_adapter(type(None), _same.__getitem__)
@@ -262,10 +264,10 @@ class WriterConnection:
         """
         outcomes: list[Any] = []
         for (statement, kind), alike in groupby(group, _ALIKE):
-            rows = [values for _, values, _ in alike]
+            rows = [*map(_VALUES, alike)]
             if kind == "key" and len(rows) > 1:
                 self._change(statement, rows)
-                outcomes += [values[:1] for values in rows]
+                outcomes += map(_KEY, rows)
             else:
                 outcomes += [self._carry_out(statement, values, kind) for values in rows]
         return outcomes
