@@ -45,8 +45,8 @@ async def _count_once(app: Application, scope: dict[str, Any]) -> int:
     ("store", "headers", "counted"),
     [
         pytest.param("memory://", [], 58, id="plain"),
-        pytest.param("memory://", [("prefer", "wait=10")], 159, id="in memory"),
-        pytest.param("sqlite:///{}/ledger.db", [("prefer", "wait=10")], 170, id="in a file"),
+        pytest.param("memory://", [("prefer", "wait=10")], 149, id="in memory"),
+        pytest.param("sqlite:///{}/ledger.db", [("prefer", "wait=10")], 161, id="in a file"),
     ],
 )
 async def test_a_client_that_waits_costs_no_more_than_it_did(

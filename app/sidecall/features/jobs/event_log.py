@@ -10,6 +10,7 @@ from functools import partial
 from secrets import randbelow
 from typing import Any
 
+from msgspec import Struct
 from pydantic_core import to_json
 
 from sidecall.features.jobs.progress import Said
@@ -240,19 +241,18 @@ class EventLogs:
             del self._idle[call_id]
 
 
-class EventPublisher:
+class EventPublisher(Struct, eq=False):
     """Log the events of one attempt's tool, from any thread; a silent tool costs nothing."""
 
-    def __init__(self, event_logs: EventLogs, call_id: str, attempt: int, loop: asyncio.AbstractEventLoop) -> None:
-        self._event_logs = event_logs
-        self._call_id = call_id
-        self._attempt = attempt
-        self._event_log: EventLog | None = None
-        self._loop = loop
-        self._coming: deque[tuple[str, bytes]] | None = None
-        self._size = 0
-        self._is_awake = False
-        self._is_closed = False
+    _event_logs: EventLogs
+    _call_id: str
+    _attempt: int
+    _loop: asyncio.AbstractEventLoop
+    _event_log: EventLog | None = None
+    _coming: deque[tuple[str, bytes]] | None = None
+    _size: int = 0
+    _is_awake: bool = False
+    _is_closed: bool = False
 
     def tell(self, kind: str, call_id: str, said: Mapping[str, Any]) -> Pause | None:
         """Log an event, from any thread; when they come too fast, the oldest are dropped.

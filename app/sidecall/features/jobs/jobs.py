@@ -28,6 +28,7 @@ from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import ToolTimeout
 from sidecall.kernel.core.invocation import CallRequest, new_invocation_id
 from sidecall.kernel.core.messages import ToolMessage
+from sidecall.kernel.core.origin import may_name_origin
 from sidecall.kernel.core.overload import Overloaded, StoreUnavailable
 from sidecall.kernel.core.tool import CompiledTool
 from sidecall.kernel.pipeline.batch import Find
@@ -132,7 +133,7 @@ class Jobs:
         record = CallRecord.of(request, new_invocation_id())
         if request.sender.deadline is not None:
             record = record.keep_deadline(request.sender.deadline)
-        if record.names_conversation:
+        if request.context or may_name_origin(request.sender.headers):
             require_conversation(request.sender.headers, request.context)
         try:
             accepted = await self._accept(record, how, begins=begins)
@@ -168,7 +169,7 @@ class Jobs:
     def _may_run_first(self, name: str) -> bool:
         """Return whether a call may run before it is written: again, or since what is written ends with it."""
         ledger = self._ledger
-        return may_repeat(self._find(name)) or not (ledger.is_lasting or ledger.trouble)
+        return not (ledger.is_lasting or ledger.trouble) or may_repeat(self._find(name))
 
     async def wait(
         self, entry: CallEntry, seconds: float | None, done: Callable[[CallEntry], bool] = lambda _: False

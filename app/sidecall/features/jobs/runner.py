@@ -240,9 +240,9 @@ class Runner:
                 await teller.settle()
             await self.writer.write_down(running, write)
         except BaseException as error:
+            answer_sender(running.sender, running.accepted)
             self._drop(running, error)
         finally:
-            answer_sender(running.sender, running.accepted)
             self._leave(running, teller)
 
     def _drop(self, running: RunningCall, error: BaseException) -> None:

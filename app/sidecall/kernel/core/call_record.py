@@ -156,15 +156,13 @@ class CallRecord(BaseModel, defer_build=True):
         )
 
     @property
-    def names_conversation(self) -> bool:
-        """Whether the call names its conversation; most name none."""
-        return _names_conversation(self.__dict__)
-
-    @property
     def origin(self) -> CallOrigin:
         """What the call belongs to."""
         said = self.__dict__
-        named = name_conversation(said["headers"], said["context"]) if _names_conversation(said) else None
+        headers, context = said["headers"], said["context"]
+        # Most name no conversation. Past the look-up of a header, since the names of recorded ones are in lower case.
+        is_named = dict.__contains__(headers, _NAMED) or FIELD in context
+        named = name_conversation(headers, context) if is_named else None
         return _new(CallOrigin, (named, said["trace_id"], said["request_id"]))
 
     @field_serializer("caller")
@@ -172,12 +170,6 @@ class CallRecord(BaseModel, defer_build=True):
         # In a fixed order, so that the same caller is always written the same.
         written = {"subject": caller.subject, "tenant": caller.tenant, "scopes": sorted(caller.scopes)}
         return written if caller.toolset is None else {**written, "toolset": asdict(caller.toolset)}
-
-
-def _names_conversation(said: Mapping[str, Any]) -> bool:
-    context = said["context"]
-    # Past the look-up of a header, since the names of recorded ones are in lower case already.
-    return (bool(context) and FIELD in context) or dict.__contains__(said["headers"], _NAMED)
 
 
 def _copy_headers(headers: Mapping[str, str]) -> dict[str, str]:

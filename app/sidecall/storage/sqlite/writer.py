@@ -183,19 +183,21 @@ class Writer:
         except TypeError as error:
             return _fail(error)
         size += _BESIDE
-        if self._size + size > self._most_waiting and self._size:
+        taken = self._size + size
+        if taken > self._most_waiting and self._size:
             return _fail(StoreUnavailable("More waits to be written than this server can keep."))
-        self._size += size
+        self._size = taken
         if size > LARGE:
             self._is_large = True
         future = self._loop.create_future()
-        self._orders.append((statement, values, kind))
-        self._waiting.append((future, size))
-        count = len(self._orders)
-        if count >= _ENOUGH and count >= len(self._waiting) - count and count * _SHARE >= self._most:
-            self._send()
-        elif count == 1:
+        orders, waiting = self._orders, self._waiting
+        orders.append((statement, values, kind))
+        waiting.append((future, size))
+        count = len(orders)
+        if count == 1:
             self._gathering.begin()
+        elif count >= _ENOUGH and count >= len(waiting) - count and count * _SHARE >= self._most:
+            self._send()
         return future
 
     def doubt(self, trouble: str, *, is_damaged: bool) -> None:
@@ -318,8 +320,9 @@ class Writer:
             self._backend.give_up()
 
     def _settle(self, outcomes: Sequence[Any]) -> None:
+        take = self._waiting.popleft
         for outcome in outcomes:
-            future, size = self._waiting.popleft()
+            future, size = take()
             self._size -= size
             if future.done():  # The caller has gone.
                 continue

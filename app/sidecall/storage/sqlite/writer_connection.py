@@ -25,7 +25,7 @@ from sidecall.storage.sqlite.errors import (
 )
 from sidecall.storage.sqlite.file import SqliteFile, StoreChanged
 from sidecall.storage.sqlite.opened_file import FileIdentity
-from sidecall.storage.sqlite.wide_inserts import NotTogether, put_together, widen
+from sidecall.storage.sqlite.wide_inserts import NotTogether, inserts_rows, put_together
 
 logger = logging.getLogger("sidecall")
 
@@ -42,6 +42,8 @@ _TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
 
 # Orders whose rows one statement may insert.
 _ALIKE = itemgetter(0, 2)
+_VALUES = itemgetter(1)
+_KEY = itemgetter(slice(1))
 # Python looks for what adapts each None, in vain, which takes longer than all else that it does with a value.
 _same: Mapping[None, None] = {None: None}
 sqlite3.register_adapter(type(None), _same.__getitem__)
@@ -256,27 +258,31 @@ class WriterConnection:
         """Carry out orders in sequence; rows that come one after the other are inserted by one statement.
 
         Raises:
-            NotTogether: Some of these were not inserted, so that each order has to be carried out by itself.
+            NotTogether: Some of these changed nothing, so that each order has to be carried out by itself.
         """
         outcomes: list[Any] = []
         for (statement, kind), alike in groupby(group, _ALIKE):
-            rows = [values for _, values, _ in alike]
-            if kind == "key" and len(rows) > 1 and widen(statement, 2) is not None:
-                self._insert(statement, rows)
-                outcomes += [values[:1] for values in rows]
+            rows = [*map(_VALUES, alike)]
+            if kind == "key" and len(rows) > 1:
+                self._change(statement, rows)
+                outcomes += map(_KEY, rows)
             else:
                 outcomes += [self._carry_out(statement, values, kind) for values in rows]
         return outcomes
 
-    def _insert(self, statement: str, rows: Sequence[Any]) -> None:
+    def _change(self, statement: str, rows: Sequence[Any]) -> None:
+        """Carry out a statement that changes one row at most, for each of these values."""
         try:
-            inserted = sum(self._cursor.execute(*part).rowcount for part in put_together(statement, rows))
+            if inserts_rows(statement):
+                changed = sum(self._cursor.execute(*part).rowcount for part in put_together(statement, rows))
+            else:
+                changed = self._cursor.executemany(statement, rows).rowcount
         except Exception as error:
             self._renew()
             if is_fault(error) or not self._connection.in_transaction:
                 raise
             raise NotTogether from error
-        if inserted < len(rows):
+        if changed < len(rows):
             raise NotTogether
 
     def _carry_out(self, statement: str, values: Any, kind: Kind) -> Any:

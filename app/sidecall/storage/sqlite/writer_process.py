@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -313,6 +314,8 @@ class Service:
 
 def _make_sendable(outcomes: list[Any]) -> list[Any]:
     """Return what became of orders in a form that can be sent."""
+    if not any(map(isinstance, outcomes, repeat(Exception))):
+        return outcomes
     return [_replace_unsendable(outcome) if isinstance(outcome, Exception) else outcome for outcome in outcomes]
 
 
