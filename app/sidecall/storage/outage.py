@@ -1,7 +1,9 @@
-"""Startup steps that are postponed while the store is unavailable, and the log of an outage."""
+"""Startup steps that are postponed while the store is unavailable, and the log and the length of an outage."""
 
 import asyncio
 import logging
+import math
+import random
 from collections.abc import Awaitable, Callable
 
 from sidecall.kernel.core.overload import StoreUnavailable
@@ -37,6 +39,31 @@ class OutageLog:
         """Log the end of the outage."""
         self._told.clear()
         logger.warning("%s can be %s again: %s", self._what, self._used, self._name)
+
+
+class GrowingPauses:
+    """The seconds until the first try in an outage: twice as many where it is the one before that comes back.
+
+    It is where nothing was written since that ended, or where it has not been over for as long as was waited for it.
+    """
+
+    def __init__(self, shortest: float, longest: float, clock: Callable[[], float]) -> None:
+        self._shortest = shortest
+        self._longest = longest
+        self._clock = clock
+        self._pause = 0.0
+        self._ended_at = -math.inf
+        self.is_used = True  # Whether something was written since the last outage.
+
+    def begin(self) -> float:
+        """Return the seconds in an outage that begins now, fewer by chance, so that servers do not try together."""
+        is_back = not self.is_used or self._clock() < self._ended_at + self._pause
+        self._pause = min(2 * self._pause, self._longest) if is_back else self._shortest
+        return self._pause * random.uniform(0.5, 1.0)  # noqa: S311
+
+    def end(self) -> None:
+        """Note that the outage has ended."""
+        self._ended_at, self.is_used = self._clock(), False
 
 
 logger = logging.getLogger("sidecall")

@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.storage.sqlite.backends import ThreadWriter
 from sidecall.storage.sqlite.file import SqliteFile
-from sidecall.storage.sqlite.writer_connection import Kind, Order, Outcomes, Unavailable, WriterConnection
+from sidecall.storage.sqlite.writer_connection import Ended, Kind, Order, Outcomes, Unavailable, WriterConnection
 
 PUT = "INSERT INTO servers VALUES (?, 0, 0)"
 ALL = "SELECT id FROM servers ORDER BY id"
@@ -34,7 +34,7 @@ class Opened:
     def __init__(self, path: Path | None = None) -> None:
         self.pen = NotingConnection(path)
         self.writer = ThreadWriter(self.pen)
-        self.heard = asyncio.Queue[Outcomes | None]()
+        self.heard = asyncio.Queue[Outcomes | Ended]()
 
     async def open(self) -> None:
         """Open it."""
@@ -44,7 +44,7 @@ class Opened:
     async def close(self) -> None:
         """Close it, and wait for its end."""
         self.writer.finish()
-        assert await self.heard.get() is None
+        assert await self.heard.get() == Ended()
 
     def put(self, first: int, count: int = 1, kind: Kind = "key", *, is_large: bool = False) -> None:
         """Put servers with these numbers."""

@@ -170,6 +170,23 @@ def test_a_disk_is_full_until_there_is_room_again(disk: Path) -> None:
     assert left == ["ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"]
 
 
+def test_a_file_that_may_not_grow_is_no_use_until_it_may(tmp_path: Path) -> None:
+    """The trial is written like any other: it would find nothing where SQLite had nothing to write."""
+    pen = WriterConnection(SqliteFile(tmp_path / "ledger.db", patience=1))
+    pen.open()
+    small = ("INSERT INTO servers (id, started_at, seen_at) VALUES ('a', 1, 1)", (), "key")
+
+    with bounding(os.getpid(), 1):
+        refused = pen.write([small])
+        tried = [pen.try_again() for _ in range(3)]
+    mended, written = pen.try_again(), pen.write([small])
+    pen.close()
+
+    assert {type(one) for one in (refused, *tried)} == {Unavailable}
+    assert isinstance(mended, Usable)
+    assert written == [()]
+
+
 async def test_a_lock_of_another_program_is_waited_for_and_then_told(database: SqliteDatabase, tmp_path: Path) -> None:
     """At most so long; while it lasts, others are refused without waiting, and reads go on."""
     other = sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)

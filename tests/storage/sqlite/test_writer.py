@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from sidecall.storage.sqlite.writer import Writer
-from sidecall.storage.sqlite.writer_connection import Hear, Order, Usable
+from sidecall.storage.sqlite.writer_connection import Ended, Hear, Order, Usable
 
 
 class HeldBackend:
@@ -37,7 +37,7 @@ class HeldBackend:
 
     def finish(self) -> None:
         """Have ended at once."""
-        self.hear(None)
+        self.hear(Ended())
 
     def give_up(self) -> None:
         """Have ended already."""

@@ -22,7 +22,7 @@ from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import FileId
 from sidecall.storage.sqlite.tables import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
-from sidecall.storage.sqlite.writer_connection import Hear, Kind, Order, Outcomes, Usable, WriterConnection
+from sidecall.storage.sqlite.writer_connection import Ended, Hear, Kind, Order, Outcomes, Usable, WriterConnection
 
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
@@ -98,7 +98,7 @@ class ThreadWriter:
                 break
             _call_on(self._loop, self._tell, work())
         self._pen.close()
-        _call_on(self._loop, self._hear, None)
+        _call_on(self._loop, self._hear, Ended())
 
     def _tell(self, outcomes: Outcomes) -> None:
         self._left -= 1
@@ -115,6 +115,7 @@ class LinkedWriter:
 
     _link: socket.socket
     _transport: asyncio.WriteTransport
+    _heard: "_Listener"
 
     def __init__(self, path: Path) -> None:
         """Name the file."""
@@ -152,16 +153,22 @@ class LinkedWriter:
         """Begin to write."""
         self._link.setblocking(False)
         loop = asyncio.get_running_loop()
-        transport, _ = await loop.create_unix_connection(lambda: _Listener(hear, self._messages), sock=self._link)
+        transport, self._heard = await loop.create_unix_connection(
+            lambda: _Listener(hear, self._messages), sock=self._link
+        )
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def send(self, group: Sequence[Order], *, is_large: bool) -> None:
         """Send a group to be written, together with what waits already."""
-        if not self._transport.is_closing():  # Otherwise the waiters are about to be told.
-            self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
+        if self._transport.is_closing():  # The end is about to be heard.
+            self._heard.is_unsent = True
+            return
+        self._heard.is_group_last = True
+        self._transport.writelines(pack_message([_spare_copies(order) for order in group] if is_large else group))
 
     def try_again(self, is_damaged: bool) -> None:
         """Try whether the file can be used again."""
+        self._heard.is_group_last = False
         self._transport.writelines(pack_message(is_damaged))
 
     def finish(self) -> None:
@@ -262,7 +269,7 @@ class SharedWriter(LinkedWriter):
     async def start(self, hear: Hear) -> None:
         """Begin to write, and to hear what other workers tell."""
 
-        def sort(message: Outcomes | Told | None) -> None:
+        def sort(message: Outcomes | Told | Ended) -> None:
             if isinstance(message, Told):
                 self._hear_others(message.words)
             else:
@@ -274,6 +281,7 @@ class SharedWriter(LinkedWriter):
     def tell(self, words: list[str]) -> None:
         """Have the process pass words on to the other workers; one that has ended does not."""
         if not self._transport.is_closing():
+            self._heard.is_group_last = False
             self._transport.writelines(pack_message(Told(words)))
 
     def give_up(self) -> None:
@@ -329,6 +337,8 @@ class _Listener(asyncio.Protocol):
     def __init__(self, hear: Hear, messages: Messages) -> None:
         self._hear = hear
         self._messages = messages
+        self.is_group_last = False  # Of what was sent.
+        self.is_unsent = False  # A group that came when the process had ended.
 
     def data_received(self, data: bytes) -> None:
         for outcomes in self._messages.feed(data):
@@ -337,8 +347,10 @@ class _Listener(asyncio.Protocol):
     def eof_received(self) -> bool:
         return False
 
-    def connection_lost(self, _error: Any) -> None:
-        self._hear(None)
+    def connection_lost(self, error: Exception | None) -> None:
+        # The system says so where the other end has left something unread, or was gone before it was sent.
+        is_unread = self.is_group_last and isinstance(error, ConnectionError)
+        self._hear(Ended(is_unread or self.is_unsent))
 
 
 def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *args: Any) -> None:

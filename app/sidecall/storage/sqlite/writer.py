@@ -12,11 +12,21 @@ from typing import Any, Protocol
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.group_commit import Gathering
-from sidecall.storage.outage import OutageLog
+from sidecall.storage.outage import GrowingPauses, OutageLog
 from sidecall.storage.sqlite.file import StoreChanged
 from sidecall.storage.sqlite.opened_file import ReadSource
 from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole
-from sidecall.storage.sqlite.writer_connection import Alive, Hear, Kind, Order, Outcomes, Unavailable, Usable, measure
+from sidecall.storage.sqlite.writer_connection import (
+    Alive,
+    Ended,
+    Hear,
+    Kind,
+    Order,
+    Outcomes,
+    Unavailable,
+    Usable,
+    measure,
+)
 
 # So many are waited for, or as many as are being written just now, or a quarter of the most that waited at once lately.
 # A commit costs more than the rows of so many. Where all were waited for, this process and the writer would take turns,
@@ -28,14 +38,16 @@ _FORGETS = 8
 LARGE = 256 * 1024
 # The bytes of an operation, without its texts and bytes values.
 _BESIDE = 512
-# Seconds until a file that could not be used is tried again, and at most where that takes opening it.
+# Seconds until a file that could not be used is tried again, at most where that takes opening it, and at most where it
+# fails again each time that it was used again.
 _PAUSE = 0.5
 _LONG_PAUSE = 5.0
+_LONGEST_PAUSE = 30.0
 # The generation of a file that was not opened yet.
 NOT_OPEN = -1
 _SECONDS_TO_CLOSE = 2.0
-# Seconds without a word from the backend, while something waits for it, after which it counts as stuck; and bytes a
-# second with which a slow disk is reckoned, where much waits.
+# Seconds without a word from the backend, while something waits for it, after which it counts as stuck, or for another
+# in the place of one that has ended; and bytes a second with which a slow disk is reckoned, where much waits.
 HANGS_AFTER = 5.0
 # Seconds without an answer after which calls stop waiting, while the writer gives signs of life: a disk may be slow.
 SLOW_AFTER = 30.0
@@ -43,6 +55,7 @@ _SLOWLY = 4 * 1024 * 1024
 # Seconds between two looks. Looks are counted rather than seconds, so that the time for which this process was stopped
 # itself does not count.
 _LOOK = 0.5
+_NONE: Sequence[Order] = ()
 # The waiters of an order, and its size.
 _Waiting = tuple[asyncio.Future[Any], int]
 
@@ -80,7 +93,8 @@ class Writer:
     """Carry out statements in the order in which they come, many in one transaction.
 
     While the file cannot be used all are refused at once; it is tried again until it can. So are those that wait for a
-    backend which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow.
+    backend which gives no sign of life for a while, and is ended, or no answer for long, since the disk is slow. Where
+    a backend has ended by itself, what it has not read waits a while for the next one, as does what comes meanwhile.
     """
 
     def __init__(
@@ -108,7 +122,8 @@ class Writer:
         self._most_waiting = most_waiting
         self._size = 0
         self._orders: list[Order] = []  # Not sent yet.
-        self._is_large = False  # Whether one of them is.
+        self._sent: Sequence[Order] = _NONE  # The last of those that were.
+        self._is_large = False  # Whether one of the orders is.
         self._gathering = Gathering(lambda: len(self._orders), self._send, sys.maxsize)
         self._waiting: deque[_Waiting] = deque()
         self._most = 0  # Of those, lately.
@@ -118,7 +133,9 @@ class Writer:
         self._is_damaged = False
         self._on_change = on_change
         self._is_tried = False  # Just now; to look through a large file takes long.
+        self._pauses = GrowingPauses(_PAUSE, _LONGEST_PAUSE, lambda: self._loop.time())
         self._retrying: asyncio.Task[None] | None = None
+        self._until_next: asyncio.TimerHandle | None = None  # As long as the next backend is waited for.
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
         self._looks_unanswered = 0
@@ -163,6 +180,8 @@ class Writer:
         if self._retrying is not None:
             self._retrying.cancel()
             await asyncio.wait([self._retrying])
+        if self.trouble is not None:
+            self._keep_only(_NONE)
         if not self._is_lost:
             self._send()
             self._backend.finish()
@@ -175,7 +194,7 @@ class Writer:
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
         """Queue a statement for the next group commit; the awaited result raises what went wrong."""
-        if self.trouble is not None or self._is_closing:
+        if (self.trouble is not None and self._until_next is None) or self._is_closing:
             return _fail(StoreUnavailable())
         try:
             if size is None:
@@ -208,10 +227,13 @@ class Writer:
         self._apart.run(self._suffer, f"{self._name}: {trouble}")
 
     def _send(self) -> None:
-        """Send what was asked for."""
+        """Send what was asked for, unless no backend would write it."""
+        if self.trouble is not None:
+            return
         orders, self._orders = self._orders, []
         self._most = max(len(self._waiting), self._most - self._most // _FORGETS)
         if orders:
+            self._sent = orders
             self._backend.send(orders, is_large=self._is_large)
             self._is_large = False
             if self._watch is None and self._hangs_after < math.inf:
@@ -235,22 +257,25 @@ class Writer:
         else:
             self._watch = self._loop.call_later(_LOOK, self._look, context=self._apart)
 
-    def _hear(self, outcomes: Outcomes | None) -> None:
+    def _hear(self, outcomes: Outcomes | Ended) -> None:
         self._looks = 0
         if isinstance(outcomes, Alive):
             return
         self._looks_unanswered, self._is_tried = 0, False
-        if outcomes is None:
-            self._miss_hand()
+        if isinstance(outcomes, Ended):
+            self._miss_hand(outcomes.is_unread)
         elif isinstance(outcomes, Unavailable):
             (self._end if outcomes.is_final else self._suffer)(outcomes.text)
         elif isinstance(outcomes, Usable):
             if self.trouble is not None:
                 self._recover(outcomes)
         elif self.trouble is None:  # Otherwise it is too late: the waiter is gone.
+            self._pauses.is_used = True
             self._settle(outcomes)
+            if not self._waiting:
+                self._sent = _NONE
 
-    def _miss_hand(self) -> None:
+    def _miss_hand(self, is_unread: bool) -> None:
         """Note that nothing more will come."""
         if self._is_closing:
             if not self._ended.done():
@@ -258,7 +283,10 @@ class Writer:
             return
         self._is_lost = True
         if self.trouble is None:
-            self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.")
+            kept = [*(self._sent if is_unread else _NONE), *self._orders]
+            self._is_large = self._is_large or is_unread
+            self._suffer(f"{self._name}: the process that writes it has ended; another takes its place.", kept)
+            self._until_next = self._loop.call_later(self._hangs_after, self._keep_only, _NONE, context=self._apart)
 
     def _end(self, trouble: str) -> None:
         """Use the file no more, neither to write nor to read: it is not the one that was opened."""
@@ -268,14 +296,27 @@ class Writer:
             self._suffer(trouble)
             self._on_change(trouble)
 
-    def _suffer(self, trouble: str) -> None:
-        if self.trouble is None:
-            self.unavailable_since = time.time()
+    def _suffer(self, trouble: str, kept: Sequence[Order] = ()) -> None:
+        is_new = self.trouble is None
         self._set_trouble(trouble)
-        self._orders.clear()
-        self._settle([StoreUnavailable() for _ in self._waiting])
-        if not self._is_over and (self._retrying is None or self._retrying.done()):
-            self._retrying = self._loop.create_task(self._retry(), context=self._apart)
+        self._keep_only(kept)
+        if is_new:
+            self.unavailable_since = time.time()
+            if self._retrying is not None:  # It may not have noticed that the outage before has ended.
+                self._retrying.cancel()
+            if not self._is_over:
+                self._retrying = self._loop.create_task(self._retry(), context=self._apart)
+
+    def _keep_only(self, kept: Sequence[Order]) -> None:
+        """Refuse what waits, but for these orders, which came last; no more may wait for another backend."""
+        self._stop_waiting()
+        self._orders, self._sent = list(kept), _NONE
+        self._settle([StoreUnavailable() for _ in range(len(self._waiting) - len(kept))])
+
+    def _stop_waiting(self) -> None:
+        if self._until_next is not None:
+            self._until_next.cancel()
+            self._until_next = None
 
     def _set_trouble(self, trouble: str) -> None:
         self.trouble = trouble
@@ -285,30 +326,39 @@ class Writer:
         self.trouble = self.unavailable_since = None
         self._is_damaged = False
         self.source = self.source[0] + 1, usable.identity
+        self._pauses.end()
         self._log.run_on_end()
+        self._stop_waiting()
+        self._send()
 
     async def _retry(self) -> None:
         """Retry until the file can be used."""
+        await asyncio.sleep(self._pauses.begin())
         pause = _PAUSE
         while self.trouble is not None and not self._is_over:
-            await asyncio.sleep(pause)
             if not self._is_lost:
                 self._ask_again()
-                continue
-            try:
-                usable = await SERVER.run(self._backend.open)
-                self._is_lost = False
-                await self._backend.start(self._hear)
-            except StoreChanged as error:
-                self._end(error.message)
-            except StoreUnfit as error:
-                self._set_trouble(error.message)
+            elif not await self._replace():
                 pause = min(2 * pause, _LONG_PAUSE)
-            except OSError as error:
-                self._set_trouble(f"{self._name}: no process can be started that writes it ({error}).")
-            else:
-                if not self._is_damaged:
-                    self._recover(usable)
+            await asyncio.sleep(pause)
+
+    async def _replace(self) -> bool:
+        """Let another backend open the file; return False where it cannot be opened."""
+        try:
+            usable = await SERVER.run(self._backend.open)
+            self._is_lost = False
+            await self._backend.start(self._hear)
+        except StoreChanged as error:
+            self._end(error.message)
+        except StoreUnfit as error:
+            self._set_trouble(error.message)
+            return False
+        except OSError as error:
+            self._set_trouble(f"{self._name}: no process can be started that writes it ({error}).")
+        else:
+            if not self._is_damaged:
+                self._recover(usable)
+        return True
 
     def _ask_again(self) -> None:
         """Have the writer process try the file, and end it where it gives no sign of life."""

@@ -25,6 +25,7 @@ from sidecall.storage.sqlite.errors import (
 )
 from sidecall.storage.sqlite.file import SqliteFile, StoreChanged
 from sidecall.storage.sqlite.opened_file import FileIdentity
+from sidecall.storage.sqlite.tables import OURS
 from sidecall.storage.sqlite.wide_inserts import NotTogether, inserts_rows, put_together
 
 logger = logging.getLogger("sidecall")
@@ -37,8 +38,8 @@ _SOON = 0.05
 _SPARE = 256 * 1024
 # Bytes that each order takes in pages of its own.
 _PAGES = 8 * 4096
-# Changes nothing, but has to be written like any other.
-_TRIAL = "UPDATE schema_version SET name = name WHERE version = 1"
+# Changes nothing, but has to be written like any other. SQLite writes no row that is what it was.
+_TRIAL = f"PRAGMA application_id = {OURS}"
 
 # Orders whose rows one statement may insert.
 _ALIKE = itemgetter(0, 2)
@@ -74,10 +75,17 @@ class Alive(Struct, frozen=True):
     """A sign of life: something is being written, and the disk takes its time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """That nothing more will come; `is_unread` says that the group sent last was not read, so nothing of it written."""
+
+    is_unread: bool = False
+
+
 # The result of each order of a group, an exception for a failed one; or the file's state; or a heartbeat.
 Outcomes = list[Any] | Unavailable | Usable | Alive
-# Receives the results in the order of sending; None when nothing more will come.
-Hear = Callable[[Outcomes | None], None]
+# Receives the results in the order of sending, and the end.
+Hear = Callable[[Outcomes | Ended], None]
 
 
 class WriterConnection:
