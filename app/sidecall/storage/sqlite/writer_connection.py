@@ -75,8 +75,7 @@ class Alive(Struct, frozen=True):
     """A sign of life: something is being written, and the disk takes its time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """That nothing more will come; `is_unread` says that the group sent last was not read, so nothing of it written."""
 
     is_unread: bool = False
