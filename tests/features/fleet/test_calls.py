@@ -68,13 +68,13 @@ def test_threads_that_compute_soon_give_way_to_the_loop(server: Server, name: st
 )
 def test_calls_leave_no_garbage_on_the_worker(server: Server, name: str, args: dict[str, Any]) -> None:
     """A call is freed when it ends: to look for what knows itself holds up all others."""
-    calls = 50
-    for _ in range(2):
+    calls, left = 50, []
+    for _ in range(3):  # What is made once, or by what else the worker does meanwhile, is not there each time.
         call(server, "collect")
         for _ in range(calls):
             call(server, name, **args)
-        left = int(call(server, "collect").json()["content"])
-    assert left < calls * 10
+        left.append(int(call(server, "collect").json()["content"]))
+    assert min(left) < calls * 10, left
 
 
 @pytest.mark.parametrize(
