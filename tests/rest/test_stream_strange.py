@@ -139,7 +139,8 @@ async def test_a_defect_in_one_call_of_a_batch_touches_no_other() -> None:
 
     parts = create_app(Settings(), Registry([hello, leak])).state.parts
     stages = default_stages(EXECUTORS, parts.approvals)
-    stages = Stages(success=(Stage(Place.EXECUTE, _crash, lambda tool: tool.name == "leak"), *stages.success))
+    crash = Stage(Place.EXECUTE, _crash, lambda tool: tool.name == "leak")
+    stages = Stages((crash, *stages.success), stages.failure)
     broken = build_api(replace(parts, pipeline=Pipeline(parts.registry, stages)))
     transport = httpx.ASGITransport(app=broken, raise_app_exceptions=False)
     body = [write_call("hello", id="a"), write_call("leak", id="b"), write_call("hello", id="c")]
