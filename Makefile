@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 .PHONY: help install serve test coverage test-newest check format openapi bench bench-guard trials image clean
 
 help:
-	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000"
+	@echo "make serve     run the server with the tools in tools/ on 127.0.0.1:8000; ARGS=\"--port 8001\" chooses another port"
 	@echo "make install   only make the environment, $(VENV)"
 	@echo "make test      run every test"
 	@echo "make coverage  run every test, and report which branches none of them takes"
