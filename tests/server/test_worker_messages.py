@@ -10,6 +10,7 @@ import pytest
 
 from sidecall.features.telemetry.count_file import CountFile
 from sidecall.kernel.lifecycle import DISCARD, METRICS, PREPARE, RELOAD, RELOADED, TAKE
+from sidecall.server import worker_messages
 from sidecall.server.worker_messages import Hub, WorkerLink
 from tests.kit.waiting import until
 
@@ -84,6 +85,28 @@ async def test_a_question_reaches_all_workers_and_the_one_who_asks(join: Join) -
     found = await one.link.ask(METRICS, "load")
 
     assert found == {"answers": {"1": "load of 1", "2": "load of 2"}, "past": {}}
+
+
+async def test_a_worker_that_is_silent_holds_up_one_question(join: Join, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next ones do not wait for it until it answers something; then they do again."""
+    one, two = await join("1"), await join("2")
+    goes_on = asyncio.Event()
+
+    async def wait(question: Any) -> str:
+        await goes_on.wait()
+        return f"{question} of 2"
+
+    two.link.handle({METRICS: wait})
+    monkeypatch.setattr(worker_messages, "_PATIENCE", 0.05)
+    first = await one.link.ask(METRICS, "load")
+    monkeypatch.setattr(worker_messages, "_PATIENCE", 3600.0)
+    second = await one.link.ask(METRICS, "load")
+    goes_on.set()
+    while (last := await one.link.ask(METRICS, "load"))["answers"]["2"] is None:
+        pass
+
+    assert first["answers"] == second["answers"] == {"1": "load of 1", "2": None}
+    assert last["answers"] == {"1": "load of 1", "2": "load of 2"}
 
 
 async def test_what_a_worker_that_is_gone_has_counted_stays(join: Join) -> None:

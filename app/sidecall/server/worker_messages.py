@@ -143,6 +143,7 @@ class _Member:
     line: MessageLine
     counts: CountFile
     asked: dict[int, asyncio.Future[Any]] = field(default_factory=dict)
+    is_silent: bool = False  # Whether it has answered nothing since a question that it did not answer in time.
 
 
 class Hub:
@@ -191,6 +192,7 @@ class Hub:
         try:
             async for message in member.line.messages():
                 if "done" in message:
+                    member.is_silent = False
                     future = member.asked.pop(message["done"], None)
                     if future is not None and not future.done():
                         future.set_result(message["value"])
@@ -213,20 +215,24 @@ class Hub:
         await member.line.send({"answer": message["ask"], "value": value})
 
     async def _gather(self, topic: str, payload: Any, patience: float) -> Answers:
-        """Ask all workers; those that end meanwhile are left out, and of one that is silent None is the answer."""
+        """Ask all workers; those that end meanwhile are left out, and of one that is silent None is the answer.
+
+        One that was silent before is not waited for, so that it holds up one question and not each; to load it is.
+        """
         self._number += 1
-        futures: dict[int, asyncio.Future[Any]] = {}
+        futures: dict[_Member, asyncio.Future[Any]] = {}
         for member in list(self._members):
-            futures[member.pid] = member.asked[self._number] = self._loop.create_future()
+            futures[member] = member.asked[self._number] = self._loop.create_future()
             await self._spawn(member.line.send({"do": self._number, "topic": topic, "payload": payload}))
-        if futures:
-            await asyncio.wait(futures.values(), timeout=patience)
+        awaited = [future for member, future in futures.items() if patience > _PATIENCE or not member.is_silent]
+        if awaited:
+            await asyncio.wait(awaited, timeout=patience)
         found: Answers = {}
-        for pid, future in futures.items():
+        for member, future in futures.items():
             if not future.done():
-                found[str(pid)] = None
+                member.is_silent, found[str(member.pid)] = True, None
             elif not future.cancelled():
-                found[str(pid)] = future.result()
+                found[str(member.pid)] = future.result()
         return found
 
     def _count_unheard(self, answers: Answers) -> dict[str, list[float]]:
