@@ -53,7 +53,7 @@ _SLOW = {"idn-hostname": 1_000, "idn-email": 1_000, "regex": 10_000}
 
 @cache
 def _limit_formats() -> dict[str, Callable[[str], bool]]:
-    """Make the formats of which long texts are not even looked at."""
+    """Make the checks of slow formats: a text that is too long fails at once."""
 
     def limit(name: str, most: int) -> Callable[[str], bool]:
         whole = compile_validator({"format": name}, validate_formats=True)

@@ -1,12 +1,18 @@
-"""What the feature mcp_client adds to a server, and its settings."""
+"""What the feature mcp_client adds to a server, its settings, and what the metrics say of it."""
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from sidecall.feature import Feature, Route
+from sidecall.feature import Built, Feature, Host, Route
 from sidecall.kernel.core.scopes import OPERATE
+
+if TYPE_CHECKING:
+    from sidecall.features.mcp_client.upstream import Upstream
+    from sidecall.features.telemetry.metrics import Metrics
 
 
 class UpstreamFields(BaseSettings, defer_build=True):
@@ -34,13 +40,43 @@ class UpstreamFields(BaseSettings, defer_build=True):
     )
 
 
+def _build(host: Host) -> Built:
+    """Show the state of each server in the metrics, where there are any."""
+    return Built() if host.part is None else Built(add_metrics=partial(_add_gauges, host.part))
+
+
+def _add_gauges(upstream: "Upstream", metrics: "Metrics") -> None:
+    servers = upstream.servers
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_up",
+        "Whether an MCP server whose tools are offered is connected.",
+        "server",
+        lambda: {server.name: server.state == "connected" for server in servers},
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_tools", "Tools of it that are offered.", "server", lambda: dict(upstream.offered)
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_waiting_tools",
+        "Tools of it that wait for an operator, since they have changed.",
+        "server",
+        lambda: {server.name: len(upstream.waiting.get(server.name, ())) for server in servers},
+    )
+    metrics.add_gauge_of(
+        "sidecall_mcp_server_connects",
+        "How often it was connected to since this process started.",
+        "server",
+        lambda: {server.name: server.connects for server in servers},
+    )
+
+
 _ROUTES = "sidecall.features.mcp_client.routes"
 
 FEATURE = Feature(
     name="mcp_client",
     settings_off={"mcp_servers": None},
     part="sidecall.features.mcp_client.upstream:make_upstream",
-    build="sidecall.features.mcp_client.gauges:build",
+    build=_build,
     routes=(
         Route("GET", "/mcp-servers", f"{_ROUTES}:list_mcp_servers", OPERATE),
         Route("POST", "/mcp-servers/{name:path}/accept", f"{_ROUTES}:accept_mcp_tools", OPERATE),
