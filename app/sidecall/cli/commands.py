@@ -4,7 +4,6 @@ import gc
 from collections.abc import Iterator, Mapping, MutableMapping
 from copy import copy
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Annotated, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from sidecall.kernel.core.errors import SidecallError
-from sidecall.lazy_imports import Later
+from sidecall.lazy_imports import Later, load_function
 from sidecall.loading.modules.loading import add_project
 from sidecall.version import __version__
 
@@ -185,9 +184,9 @@ class _Loaded(MutableMapping[str, Any]):
 
 def _load(name: str) -> Any:
     own = COMMANDS.get(name)
-    module, _, offered = (list_commands()[name] if own is None else own.place).partition(":")
+    place = list_commands()[name] if own is None else own.place
     try:
-        return getattr(import_module(module), offered)
+        return load_function(place)
     except ModuleNotFoundError as error:
         if own is None or own.extra is None:
             raise

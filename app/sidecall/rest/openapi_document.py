@@ -1,7 +1,6 @@
 """Make the OpenAPI document, with schemas for requests that are read as bytes; loaded at its first request."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 from fastapi import FastAPI
@@ -10,6 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from sidecall.http.problems import Problem
+from sidecall.lazy_imports import load_function
 from sidecall.rest.dialect_models import (
     AnthropicToolUse,
     Batch,
@@ -115,8 +115,7 @@ def make_document(
 
 def _load_forms(forms: Iterable[str]) -> Iterator[type[BaseModel]]:
     for form in forms:
-        module, _, name = form.partition(":")
-        found = getattr(import_module(module), name)
+        found = load_function(form)
         yield from (found,) if isinstance(found, type) else found
 
 

@@ -34,7 +34,7 @@ async def test_what_could_not_be_loaded_is_loaded_later(
     """Until then a client is told to come again."""
     client: httpx.AsyncClient = await make_client(double)
     with monkeypatch.context() as without:
-        without.setattr(parts, "import_module", run_out_of_files)
+        without.setattr(parts, "load_function", run_out_of_files)
         refused = await client.post("/mcp", json=LIST, headers=HEADERS)
 
     answer = await client.post("/mcp", json=LIST, headers=HEADERS)

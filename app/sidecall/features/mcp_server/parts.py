@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from msgspec import Struct
@@ -34,6 +33,7 @@ from sidecall.kernel.lifecycle import Lifecycle
 from sidecall.kernel.pipeline.pipeline import Pipeline
 from sidecall.kernel.ports.contents import Contents
 from sidecall.kernel.registry import Registry
+from sidecall.lazy_imports import load_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class McpParts:
 
     def find_method(self, name: str) -> "RpcMethod | None":
         """Load the method of a feature; None where no feature has it."""
-        module, _, function = self.methods.get(name, "").partition(":")
-        method: RpcMethod | None = getattr(import_module(module), function) if module else None
+        place = self.methods.get(name)
+        method: RpcMethod | None = None if place is None else load_function(place)
         return method
 
     def begin(self, request: CallRequest, tool: CompiledTool | None) -> ToolMessage | Awaitable[ToolMessage]:

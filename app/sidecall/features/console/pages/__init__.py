@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from importlib import import_module
 from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 from sidecall.features.console.visits import Show
 from sidecall.kernel.core.scopes import CALL, DECIDE, OPERATE
+from sidecall.lazy_imports import load_function
 
 _MODULES = "sidecall.features.console.pages"
 
@@ -31,8 +31,7 @@ class Page(NamedTuple):
 
     def load(self) -> Show:
         """Return the function that shows it."""
-        module, _, function = self.show.partition(":")
-        return cast("Show", getattr(import_module(f"{_MODULES}.{module}"), function))
+        return cast("Show", load_function(f"{_MODULES}.{self.show}"))
 
 
 # In the order of the navigation.
