@@ -13,6 +13,8 @@ from tests.cli.conftest import call
 pytestmark = pytest.mark.usefixtures("tools_here")
 
 TOOLS = '''
+import asyncio
+from contextlib import suppress
 from typing import Annotated, Any
 
 from sidecall import InjectedState, InjectedToolArg, ToolException, tool
@@ -41,6 +43,14 @@ def refuse() -> str:
 def crash() -> str:
     """Crash."""
     return {}["missing"]
+
+
+@tool(timeout=0.1)
+async def nap() -> str:
+    """Go on, also when cancelled."""
+    while True:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(3600)
 
 
 @tool(requires_approval=True)
@@ -104,9 +114,13 @@ def test_values_are_read_as_the_tool_wants_them(arguments: list[str], content: s
     ("arguments", "content"),
     [
         (["refuse"], "no"),
+        (["nap"], "Error: nap timed out after 0.1 seconds."),  # and the command ends, though its code goes on
         (["add"], "a: Field required (integer)"),
         (["add", "a=one"], "a: Input should be an integer"),
-        (["sub", "a=1"], "Error: sub is not a valid tool, try one of [add, show, refuse, crash, delete, whoami]."),
+        (
+            ["sub", "a=1"],
+            "Error: sub is not a valid tool, try one of [add, show, refuse, crash, nap, delete, whoami].",
+        ),
     ],
 )
 def test_a_failed_call_has_exit_code_1(arguments: list[str], content: str) -> None:

@@ -148,6 +148,26 @@ def test_the_tools_that_are_not_finished_are_cancelled(start_server: Serve) -> N
     server.wait_for("Application shutdown complete.")
 
 
+def test_the_tools_that_ignore_their_end_are_named(start_server: Serve) -> None:
+    """They hold up neither the stores nor the end of the process, whether or not a client waits for them."""
+    server = start_server("--tools", PLACE, SIDECALL_DRAIN_GRACE="0", SIDECALL_DRAIN_TIMEOUT="0.2")
+    remembered = {"Prefer": "respond-async"}
+
+    with ThreadPoolExecutor() as threads:
+        sent = send(threads, server, ("insist", 60), ("block", 60))
+        CLIENT.post(f"{server.url}/tool_calls", json=body("insist", 60), headers=remembered)
+        server.wait_for("begun: 3.")
+        server.process.send_signal(signal.SIGTERM)
+        answers = [call.result().status_code for call in sent]
+
+    assert answers == [503, 503]
+    assert server.process.wait(20) == 0
+    server.wait_for("abandoned, though their code goes on: calls of block (1), insist (2)")
+    server.wait_for("Finished server process")
+    assert "did not close" not in server.log
+    assert "does not end by itself" not in server.log
+
+
 def test_a_second_signal_ends_at_once(start_server: Serve) -> None:
     """A user who asks twice does not want to wait."""
     server = start_server("--tools", PLACE)

@@ -10,6 +10,7 @@ from typing import Any, cast
 from sidecall.authoring.inputs import Beside, ToolInput, make_tool_call, supply, take_given
 from sidecall.authoring.spellings import refuse_beside
 from sidecall.compiler.langchain_runtime import RunnableConfig, make_config, make_configurable
+from sidecall.kernel.concurrency.event_loop import run_main
 from sidecall.kernel.core.agents_errors import translate_failure
 from sidecall.kernel.core.callbacks import make_callback
 from sidecall.kernel.core.context import Caller
@@ -134,7 +135,7 @@ def invoke(
     context = copy_context()  # In which the call stands that this one is a part of.
 
     def run() -> Any:
-        return asyncio.run(ainvoke(tool, input, config, beside, is_models=is_models))
+        return run_main(ainvoke(tool, input, config, beside, is_models=is_models))
 
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(context.run, run).result()

@@ -1,6 +1,5 @@
 """sidecall call: run one tool from the shell."""
 
-import asyncio
 import contextlib
 import logging
 import sys
@@ -14,6 +13,7 @@ from pydantic_core import from_json, to_json
 from uuid_utils import uuid4
 
 from sidecall.composition.local_pipeline import build_pipeline
+from sidecall.kernel.concurrency.event_loop import run_main
 from sidecall.kernel.core.errors import SEE_LOG, ToolCallFailed
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.messages import ToolCall
@@ -77,7 +77,7 @@ def _call_here(
     request = CallRequest(call, state=beside["state"], context=beside["context"] or {}, review=Review(approved=True))
     # What the tool prints must not mix with the answer.
     with contextlib.redirect_stdout(sys.stderr), _showing_failures():
-        return asyncio.run(_run(registry, request, settings))
+        return run_main(_run(registry, request, settings))
 
 
 async def _run(registry: Registry, request: CallRequest, settings: Settings) -> dict[str, Any]:

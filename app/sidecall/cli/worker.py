@@ -17,6 +17,7 @@ from sidecall.features.fleet.run_worker import WorkerPlan, WorkerTools, logger, 
 from sidecall.features.telemetry.calls import begin_to_log
 from sidecall.features.telemetry.redact import Redaction
 from sidecall.features.telemetry.tracing import open_tracing
+from sidecall.kernel.concurrency.event_loop import run_main
 from sidecall.kernel.core.options import check_queue
 from sidecall.kernel.executors.table import close_all, start_all
 from sidecall.server.interpreter import settle_in
@@ -58,8 +59,7 @@ def worker(
             said = f"worker {plan.name} of the queue {queue} with {room}, probes at http://{where}"
             logger.info("%s: %s", said, ", ".join(offered))
             settle_in()
-            with asyncio.Runner(loop_factory=make_loop) as runner:
-                runner.run(_work(settings, access, plan, listening, reporter.begun))
+            run_main(_work(settings, access, plan, listening, reporter.begun), make_loop)
 
 
 async def _work(

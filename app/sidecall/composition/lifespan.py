@@ -1,5 +1,6 @@
 """Start a server's background parts in order, and stop them in reverse."""
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
@@ -39,6 +40,8 @@ from sidecall.settings import Settings
 from sidecall.storage.database import ChangeReporter
 from sidecall.storage.outage import LateSteps
 
+logger = logging.getLogger("sidecall")
+
 
 def build_lifespan(
     settings: Settings,
@@ -64,7 +67,7 @@ def build_lifespan(
             stack.push_async_callback(dispatcher.close)
             stack.push_async_callback(parts.operation.upstream.close)
             stack.callback(setattr, parts.lifecycle, "has_finished", True)
-            stack.push_async_callback(_end_jobs, parts, settings.drain_timeout)
+            stack.push_async_callback(_end_calls, parts, settings.drain_timeout)
             with _noting_refusals(parts.lifecycle):
                 await _begin(parts, ledger, executors, dispatcher, late)
                 await parts.operation.upstream.open(announce_new_tools)
@@ -118,8 +121,12 @@ def build_reloading(
     return Reloading(Reloader(parts.registry, sources, announce), parts.lifecycle, parts.auditor)
 
 
-async def _end_jobs(parts: Parts, drain_timeout: float) -> None:
+async def _end_calls(parts: Parts, drain_timeout: float) -> None:
     await parts.jobs.close(parts.lifecycle.patience(drain_timeout))
+    unfinished = parts.pipeline.count_unfinished() + parts.jobs.count_running()
+    if unfinished:
+        named = ", ".join(f"{tool} ({calls})" for tool, calls in sorted(unfinished.items()))
+        logger.warning("abandoned, though their code goes on: calls of %s", named)
 
 
 def _announce_new_tools(parts: Parts, executors: Executors, changes: ListChanges) -> None:

@@ -20,7 +20,7 @@ from types import FrameType
 import uvicorn
 
 from sidecall.features.telemetry.log_writer import exit_now, log_last
-from sidecall.kernel.concurrency.coroutines import run_steadily
+from sidecall.kernel.concurrency.event_loop import close_runner, run_steadily
 from sidecall.kernel.lifecycle import Lifecycle, Patience
 from sidecall.server.close_sockets import stop_listening, take_in
 from sidecall.server.connection_limits import SWEEP, Connections, bound_unsent
@@ -100,7 +100,7 @@ class Server(uvicorn.Server):
             with suppress(SystemExit, KeyboardInterrupt):  # Of what tools have left behind.
                 # Steadily, since a stop that a tool has left behind would break off what the loop does next.
                 run_steadily(loop, loop.create_task(loop.shutdown_default_executor()))
-                runner.close()
+                close_runner(runner)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""

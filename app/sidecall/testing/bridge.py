@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from sidecall.kernel.concurrency.coroutines import run_steadily
+from sidecall.kernel.concurrency.event_loop import run_steadily
 
 T = TypeVar("T")
 

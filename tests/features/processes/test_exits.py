@@ -8,7 +8,7 @@ import pytest
 
 from sidecall import Registry
 from sidecall.features.processes.feature import make_process_executor
-from sidecall.kernel.concurrency.coroutines import run_steadily
+from sidecall.kernel.concurrency.event_loop import run_steadily
 from sidecall.kernel.executors.table import Executors, ExecutorSettings, build_all, start_all
 from sidecall.kernel.pipeline.execution.execute import Execute
 from sidecall.kernel.pipeline.pipeline import Pipeline

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from sidecall import Registry, ToolCall
-from sidecall.kernel.concurrency.coroutines import run_steadily
+from sidecall.kernel.concurrency.event_loop import run_steadily
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.executors.table import EXECUTORS, Executors, ExecutorSettings, build_all, start_all
 from sidecall.kernel.pipeline.execution.execute import Execute

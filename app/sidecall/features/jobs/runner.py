@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -19,7 +20,7 @@ from sidecall.features.jobs.state_machine import (
 )
 from sidecall.features.jobs.stores import AcceptedCall, Calls
 from sidecall.features.jobs.submission import Submission
-from sidecall.kernel.concurrency.coroutines import await_rest, cancel_from_outside
+from sidecall.kernel.concurrency.coroutines import TO_CANCEL, await_rest, cancel_from_outside
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import EventListener
 from sidecall.kernel.core.errors import RequestError
@@ -67,6 +68,10 @@ class Runner:
     def running(self) -> int:
         """How many calls run or are about to; as many again may pause."""
         return len(self._running) + len(self._expected) - min(self._pausing, self._most)
+
+    def count_by_tool(self) -> Counter[str]:
+        """Count the calls of each tool that run."""
+        return Counter(running.record.tool_call.name for running in self._running.values())
 
     def __contains__(self, call_id: str) -> bool:
         return call_id in self._running or call_id in self._expected
@@ -212,7 +217,10 @@ class Runner:
         return was_dropped
 
     async def close(self, patience: float) -> None:
-        """Wait so many seconds for running calls, then cancel them; repeatable ones are queued again."""
+        """Wait so many seconds for running calls, then cancel them; repeatable ones are queued again.
+
+        What ignores that is left to the next server, like calls of one that has crashed.
+        """
         self.writer.is_closing = True
         tasks = [*(one.task for one in self._running.values() if one.task is not None), *self._expected.values()]
         if tasks:
@@ -222,7 +230,7 @@ class Runner:
                     cancel_from_outside(running.task)
             for accepting in self._expected.values():
                 cancel_from_outside(accepting)
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks, timeout=TO_CANCEL)
 
     async def _carry_out(self, running: RunningCall, loop: asyncio.AbstractEventLoop) -> None:
         teller = EventPublisher(self.event_logs, running.id, running.attempt, loop)

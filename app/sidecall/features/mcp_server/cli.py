@@ -1,6 +1,5 @@
 """sidecall mcp: serve the tools to the program that starts this one; sidecall mcp-servers: accept those of others."""
 
-import asyncio
 import logging.config
 import os
 import sys
@@ -16,6 +15,7 @@ from sidecall.features.calls.cli_rows import clean
 from sidecall.features.mcp_client.pins import PinFile, ToolsNotWaiting
 from sidecall.features.mcp_server.stdio import PipeServer
 from sidecall.features.telemetry.calls import make_log_config
+from sidecall.kernel.concurrency.event_loop import run_main
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.registry import Registry
 from sidecall.terminal.console import make_console, print_json
@@ -58,7 +58,7 @@ def mcp(
     logging.config.dictConfig(make_log_config(settings.log_level, settings.log_format, settings.log_redact))
     registry = load_registry(settings)
     refuse_empty(settings, registry)
-    asyncio.run(_serve(settings, registry, sink))
+    run_main(_serve(settings, registry, sink))
 
 
 def _claim_output() -> BinaryIO:

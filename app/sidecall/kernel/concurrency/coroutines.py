@@ -1,13 +1,15 @@
 """Take over started coroutines, and end them; await work that goes on when its waiter is cancelled."""
 
 import asyncio
-import logging
 import types
 from collections.abc import Awaitable, Coroutine, Generator, Iterable
 from contextvars import Context
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+# Seconds that a cancelled task has to end, where something waits for it.
+TO_CANCEL = 1.0
 
 
 @types.coroutine
@@ -96,12 +98,13 @@ class BegunWork:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, patience: float) -> None:
-        """Wait up to `patience` seconds for running tasks, then cancel them."""
+        """Wait up to `patience` seconds for running tasks, then cancel them; what ignores that is left."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=patience)
         for task in self._tasks:
             cancel_from_outside(task)
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=TO_CANCEL)
 
 
 def outlast(work: "asyncio.Future[T] | Coroutine[Any, Any, T]") -> "asyncio.Future[T]":
@@ -124,32 +127,3 @@ def read_error(work: asyncio.Future[Any]) -> None:
     """Mark the error as retrieved, so that asyncio does not log it."""
     if not work.cancelled():
         work.exception()
-
-
-logger = logging.getLogger("sidecall")
-
-
-def run_steadily(loop: asyncio.AbstractEventLoop, task: "asyncio.Task[T]") -> T:
-    """Run a loop until a task is done, and no callback of a tool ends it; return its result or raise its error.
-
-    asyncio raises SystemExit and KeyboardInterrupt of a callback out of the loop, and ends everything on it. Callbacks
-    that a tool schedules (`call_soon`, `call_later`, `add_done_callback`) run outside of its call and its tasks, so
-    they can only be contained here.
-    """
-    task.add_done_callback(_end)
-    while not task.done():
-        error: BaseException | None = None
-        try:
-            loop.run_forever()
-        except (SystemExit, KeyboardInterrupt) as raised:
-            error = raised
-        if not task.done():
-            culprit = "a tool stopped it" if error is None else f"a callback raised {type(error).__name__}"
-            logger.error("the event loop goes on, though %s", culprit, exc_info=error)
-    return task.result()
-
-
-def _end(task: asyncio.Task[Any]) -> None:
-    # With an exit of its own the loop has ended already; a stop would end the next run on it.
-    if task.cancelled() or not isinstance(task.exception(), (SystemExit, KeyboardInterrupt)):
-        task.get_loop().stop()

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sidecall.kernel.concurrency.event_loop import run_main
 from sidecall.kernel.core.invocation import Invocation
 from sidecall.kernel.core.result_memory import SMALL, estimate_size
 from sidecall.kernel.core.services import Release
@@ -72,7 +73,7 @@ class ThreadJob(Struct, eq=False):
         result = tool.function(*positional, **keywords)
         if tool.is_async:
             # Its author wants an async function here because it blocks, so it has to have a loop of its own.
-            result = asyncio.run(self._settle(result))
+            result = run_main(self._settle(result))
         else:
             result = drain(result, invocation.say_part, invocation.open_share, invocation.look_around)
         if type(result) not in _SMALL and (size := estimate_size(result)) > SMALL:

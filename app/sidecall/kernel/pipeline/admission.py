@@ -66,6 +66,8 @@ class Admission:
         self.running = 0
         self.waiting = 0
         self.abandoned: Counter[ExecutorName] = Counter()
+        # The same by tool.
+        self.abandoned_of: Counter[str] = Counter()
 
     @property
     def occupancy(self) -> Occupancy:
@@ -98,9 +100,11 @@ class Admission:
         if semaphore is not None:
             semaphore.running += 1
         self.abandoned[tool.executor] += 1
+        self.abandoned_of[tool.name] += 1
 
         def release() -> None:
             self.abandoned[tool.executor] -= 1
+            self.abandoned_of[tool.name] -= 1
             if semaphore is not None:
                 semaphore.leave()
 

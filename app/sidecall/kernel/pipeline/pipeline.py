@@ -1,6 +1,7 @@
 """The pipeline of every call: the gate, then the stages in order, then a ToolMessage; and the calls that run."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
@@ -323,6 +324,10 @@ class Pipeline:
         finally:
             invocation.message = message
             self._observer.end(invocation, begun, kind)
+
+    def count_unfinished(self) -> Counter[str]:
+        """Count the calls of each tool whose code runs, those included that are answered and abandoned."""
+        return +self._admission.abandoned_of + Counter(invocation.tool.name for invocation in self.in_flight.list())
 
     async def visible(self, caller: Caller, context: Mapping[str, Any] = NO_CONTEXT) -> list[CompiledTool]:
         """List the tools that this caller may call with this context, in order."""

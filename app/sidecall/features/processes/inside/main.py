@@ -1,6 +1,5 @@
 """The main program of the fork server and of tool processes."""
 
-import asyncio
 import faulthandler
 import gc
 import logging
@@ -18,6 +17,7 @@ from sidecall.features.processes.finder import Finder, ToolsOf
 from sidecall.features.processes.inside.memory_limit import leave_no_core
 from sidecall.features.processes.inside.templates import Loaded, MainForkServer
 from sidecall.features.processes.inside.tool_process import Channel, KeepRecords, ToolProcess, set_levels
+from sidecall.kernel.concurrency.event_loop import closing_runner
 from sidecall.kernel.json_data.text import pause_collector
 from sidecall.lazy_imports import load_function
 
@@ -79,7 +79,7 @@ def begin_loaded(finder: Finder, sock: socket.socket, _code: int) -> None:
 def serve(finder: Finder, sock: socket.socket) -> None:
     """Answer calls until the server closes the socket."""
     channel = Channel(sock)
-    with suppress(ConnectionError), asyncio.Runner() as runner:
+    with suppress(ConnectionError), closing_runner() as runner:
         process = ToolProcess(channel, runner, finder)
         for kind, subject, content in channel:
             if kind == "greet":

@@ -29,8 +29,8 @@ from sidecall.features.processes.server_requests import (
 )
 from sidecall.features.store.item_store import ItemStore
 from sidecall.features.store.items import NamespaceSearch, Search
-from sidecall.kernel.concurrency.coroutines import run_steadily
 from sidecall.kernel.concurrency.descendants import end_copy_of
+from sidecall.kernel.concurrency.event_loop import run_steadily
 from sidecall.kernel.core.context import Caller, EventListener
 from sidecall.kernel.core.cost import CallCost
 from sidecall.kernel.core.invocation import Invocation

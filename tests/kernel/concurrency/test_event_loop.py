@@ -1,4 +1,4 @@
-"""An event loop ends when what it is run for ends, no matter what is scheduled on it."""
+"""An event loop ends when what it is run for ends, no matter what is scheduled on it or ignores its end."""
 
 import asyncio
 import gc
@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import uvloop
 
-from sidecall.kernel.concurrency.coroutines import run_steadily
+from sidecall.kernel.concurrency.event_loop import run_main, run_steadily
 
 LOOPS = pytest.mark.parametrize("make_loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 Schedule = Callable[[asyncio.AbstractEventLoop], object]
@@ -150,3 +150,35 @@ def test_what_it_is_run_for_may_end_it(
     assert caught.value is error
     assert went_on == "yes"  # Nothing was left behind that would stop what runs on the same loop next.
     assert caplog.records == []
+
+
+@LOOPS
+def test_a_command_ends_though_a_task_ignores_that(make_loop: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """`asyncio.run` would wait for it until somebody kills the process; one that cleans up is waited for."""
+    seen: list[str] = []
+
+    async def ignore() -> None:
+        while True:
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                seen.append("ignored")
+
+    async def clean_up() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await asyncio.sleep(0.01)
+            seen.append("cleaned up")
+
+    async def work() -> str:
+        tasks.extend(asyncio.ensure_future(left()) for left in (ignore, clean_up))
+        await asyncio.sleep(0)
+        return "done"
+
+    tasks: list[asyncio.Future[None]] = []
+    ended = run_main(work(), make_loop)
+
+    assert ended == "done"
+    assert seen == ["ignored", "cleaned up"]
+    assert [task.done() for task in tasks] == [False, True]
