@@ -14,8 +14,9 @@ import pytest
 from bench.environments import ROOT
 from bench.servers import plain_environment
 from sidecall.lazy_imports import Later, Provided, find_provider, later, load_function
-from tests.kit.servers import PATIENCE, end
+from tests.kit.servers import end
 from tests.kit.sources import MODULES, PACKAGE, imports_of, name_of, outline
+from tests.kit.waiting import PATIENCE
 
 LATE = re.compile(r'[Ll]ater\(\s*"(?P<name>[\w.]+)(?::(?P<function>\w+))?"\s*\)')
 ASKED = re.compile(r'(?:Provided|find_provider)\(["\'](?P<purpose>\w+)["\']')

@@ -55,7 +55,7 @@ REMAINING = frozenset(
         ("app/sidecall/features/sandbox/bubblewrap.py", "trouble"),
         ("app/sidecall/features/sandbox/python_programs.py", "trouble"),
         ("app/sidecall/features/sandbox/shell_process.py", "trouble"),
-        ("app/sidecall/http/late_modules.py", "trouble"),
+        ("app/sidecall/http/changed_installation.py", "trouble"),
         ("app/sidecall/storage/database.py", "trouble"),
         ("app/sidecall/features/ledger/ledger.py", "trouble"),
         ("app/sidecall/storage/memory_database.py", "trouble"),

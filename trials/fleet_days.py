@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 
 from tests.kit.fleets import Fleet, call, fleet_of, is_available, wait_for
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import Server
+from tests.kit.waiting import PATIENCE
 from trials.finding import Finding
 
 _TOOLS = '''

@@ -19,7 +19,8 @@ import httpx
 from tests.kit.fleets import Fleet, call, fleet_of, is_available, wait_for
 from tests.kit.postgres import find_programs
 from tests.kit.postgres import running as running_postgres
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 from trials.finding import Finding
 
 TOOLS = '''

@@ -12,7 +12,8 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.processes import has_ended, list_descendants
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 TOOLS = '''
 from sidecall import tool

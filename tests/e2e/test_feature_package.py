@@ -12,7 +12,8 @@ import pytest
 from bench.environments import ROOT
 from bench.servers import plain_environment
 from tests.kit.postgres import cluster, emptied_url, postgres_url
-from tests.kit.servers import PATIENCE, Server, end, launch_with, start
+from tests.kit.servers import Server, end, launch_with, start
+from tests.kit.waiting import PATIENCE
 
 __all__ = ["cluster", "emptied_url", "postgres_url"]
 

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from bench.environments import ROOT
-from tests.kit.servers import PATIENCE, Server, end, start
+from tests.kit.servers import Server, end, start
+from tests.kit.waiting import PATIENCE
 
 # What is rarely needed, and so not there at the start.
 LATE = ("/whoami", "/approvals", "/audit", "/tools/search?q=x")

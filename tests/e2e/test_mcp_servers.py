@@ -16,8 +16,9 @@ from mcp import Client
 from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import INSTALLED, is_installed
 from tests.features.mcp_client.entries import describe_kit, write_servers
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
 from tests.kit.sources import ROOT
+from tests.kit.waiting import PATIENCE
 
 MODULES = INSTALLED / "node_modules/@modelcontextprotocol"
 

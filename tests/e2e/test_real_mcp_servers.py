@@ -19,7 +19,8 @@ from tests.e2e.conftest import Serve
 from tests.e2e.real_servers import FOLDER, SERVERS, RealServer, fill_folder, is_installed
 from tests.features.mcp_client.entries import write_servers
 from tests.kit.processes import list_children, read_command
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 # How many are started at once where they are asked directly; each start takes a processor for a second or more.
 _AT_ONCE = 2

@@ -16,7 +16,8 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.e2e.test_workers import workers
 from tests.kit.processes import find_writers
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 TOOLS = '''
 import asyncio

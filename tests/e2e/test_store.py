@@ -14,7 +14,8 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.processes import bounding, find_writers, has_ended
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 from tests.storage.sql.disks import freezing
 
 TOOLS = '''

@@ -11,7 +11,8 @@ import pytest
 
 from tests.e2e.conftest import Serve
 from tests.kit.postgres import Cluster, cluster, emptied_url
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 __all__ = ["cluster", "emptied_url"]
 

@@ -11,7 +11,8 @@ import pytest
 from tests.e2e.conftest import Serve
 from tests.kit.forked import run_sidecall
 from tests.kit.postgres import Estate, cluster, estate
-from tests.kit.servers import CLIENT, PATIENCE, Server, plain_environment
+from tests.kit.servers import CLIENT, Server, plain_environment
+from tests.kit.waiting import PATIENCE
 
 __all__ = ["cluster", "estate"]
 

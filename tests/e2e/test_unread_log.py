@@ -18,7 +18,8 @@ import pytest
 
 from bench.environments import ROOT
 from bench.servers import plain_environment
-from tests.kit.servers import PATIENCE, end, read_metrics
+from tests.kit.servers import end, read_metrics
+from tests.kit.waiting import PATIENCE
 
 TOOLS = '''
 import os

@@ -102,7 +102,7 @@ def test_a_worker_that_is_killed_while_it_drains_is_a_failure(start_server: Serv
     code = server.process.wait(20)
 
     assert code == 137
-    server.wait_for(f"worker {killed} was killed by signal 9; what it had not answered is lost")
+    server.wait_for(f"worker {killed} was killed by signal 9 (exit code 137); what it had not answered is lost")
     assert f"worker {other}" not in server.log
 
 
@@ -144,7 +144,7 @@ def test_a_worker_takes_the_place_of_one_that_died(start_server: Serve) -> None:
     server = start_server("--tools", PLACE, "--workers", "2")
     first, second = workers(server)
     os.kill(first, signal.SIGKILL)
-    server.wait_for(f"worker {first} died with exit code -9; another one takes its place")
+    server.wait_for(f"worker {first} was killed by signal 9 (exit code 137); another one takes its place")
     alive = CLIENT.get(f"{server.url}/healthz", timeout=20)
     os.kill(second, signal.SIGKILL)
     server.wait_for(f"worker {second} died")
@@ -221,5 +221,5 @@ def test_workers_that_die_before_they_serve_end_the_server(tmp_path: Path) -> No
     result = run_sidecall(*ALLOWING, str(tmp_path / "fragile.py"), cwd=ROOT)
 
     assert result.returncode == 3
-    assert 3 <= result.stderr.count("died with exit code -9 before it served") <= 6
+    assert 3 <= result.stderr.count("was killed by signal 9 (exit code 137) before it served") <= 6
     assert "3 workers in a row ended before they served; the server ends" in result.stderr

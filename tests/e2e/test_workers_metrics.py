@@ -101,7 +101,7 @@ def test_the_counts_of_a_worker_that_was_killed_stay(server: Server) -> None:
     before = {name: count(server, name, 'tool="nap"') for name in names}
     killed = int(STARTED.findall(server.log)[0])
     os.kill(killed, signal.SIGKILL)
-    server.wait_for(f"worker {killed} died with exit code -9; another one takes its place")
+    server.wait_for(f"worker {killed} was killed by signal 9 (exit code 137); another one takes its place")
     after = {name: count(server, name, 'tool="nap"') for name in names}
     server.wait_until(lambda log: len(STARTED.findall(log)) >= 3 and log.count("Application startup complete.") >= 3)
     call_often(server)

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.kit.servers import PATIENCE, end
+from tests.kit.servers import end
+from tests.kit.waiting import PATIENCE
 
 # The first has no window at all, which takes it a quarter of the time.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")

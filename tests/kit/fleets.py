@@ -15,7 +15,8 @@ from bench.environments import ROOT
 from bench.servers import plain_environment
 from tests.kit.forked import forking, run_sidecall
 from tests.kit.nats import Broker, running_broker
-from tests.kit.servers import CLIENT, PATIENCE, Server, choose_launch, end, start
+from tests.kit.servers import CLIENT, Server, choose_launch, end, start
+from tests.kit.waiting import PATIENCE
 
 KEY = "c2lkZWNhbGwgZmxlZXQga2V5IG9mIDMyIGJ5dGVzISE="
 _PROBES = re.compile(r"probes at http://127\.0\.0\.1:(\d+)")

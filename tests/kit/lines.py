@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-PATIENCE = 60.0
+from tests.kit.waiting import PATIENCE
+
 Failure = Literal["", "refused", "reset", "late"]
 
 

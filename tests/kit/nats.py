@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE = 30.0
+from tests.kit.waiting import PATIENCE
+
 _MOMENT = 0.01
 
 

@@ -20,7 +20,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-PATIENCE = 60.0
+from tests.kit.waiting import PATIENCE
+
 _MOMENT = 0.05
 _USER = "sidecall"
 _PASSWORD = "open sesame"

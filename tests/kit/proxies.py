@@ -12,8 +12,8 @@ import httpx
 
 from tests.kit.deployment import DEPLOY, find_program
 from tests.kit.postgres import find_free_port
+from tests.kit.waiting import PATIENCE
 
-PATIENCE = 30.0
 # The name that the files have for the server.
 NAME = "tools.example.com"
 # What is left of nginx.conf: one process that stays in the foreground and writes into its folder only.

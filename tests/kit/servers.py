@@ -16,8 +16,8 @@ import httpx
 from bench.environments import ROOT, Unavailable, reason_in
 from bench.servers import Running, plain_environment
 from tests.kit.forking import ADDRESS, Origin
+from tests.kit.waiting import PATIENCE
 
-PATIENCE = 180.0
 _STARTED = re.compile(r"running on https?://([^:\s]+):(\d+)")
 _MOMENT = 0.005
 # One for all requests, since each client reads the certificates of all authorities when it is made, which takes longer

@@ -8,7 +8,7 @@ from typing import Any
 
 import uvicorn
 
-PATIENCE = 30.0
+from tests.kit.waiting import PATIENCE
 
 
 @contextmanager

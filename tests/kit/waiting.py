@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
+# Seconds for what takes a moment, on a machine that may be busy with much else.
+PATIENCE = 180.0
 
-async def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+
+async def until(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait until a condition holds.
 
     Raises:

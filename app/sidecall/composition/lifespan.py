@@ -26,7 +26,7 @@ from sidecall.features.telemetry.tracing import open_tracing
 from sidecall.features.webhooks.dispatcher import WebhookDispatcher
 from sidecall.features.webhooks.signing import read_key
 from sidecall.features.workspaces.workspaces import sweeping
-from sidecall.http.late_modules import watch_late_modules
+from sidecall.http.changed_installation import guard_installation
 from sidecall.kernel.core.errors import SidecallError
 from sidecall.kernel.executors.table import Executors, close_with, follow_all, start_all
 from sidecall.kernel.lifecycle import Lifecycle, Patience
@@ -167,7 +167,7 @@ async def _begin(
     await start_all(executors, parts.registry)
     await parts.jobs.open()
     dispatcher.open()
-    watch_late_modules()
+    guard_installation()
 
 
 async def _begin_to_keep(parts: Parts, ledger: Ledger, late: LateSteps) -> None:

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from sidecall.http.answer_headers import quota_headers
 from sidecall.http.authentication import challenge
-from sidecall.http.late_modules import LATE_MODULES
+from sidecall.http.changed_installation import INSTALLATION
 from sidecall.kernel.core.errors import (
     RequestError,
     cut_name,
@@ -147,7 +147,7 @@ async def answer(request: Request, error: Exception) -> Response:
 
 def find_known(error: Exception) -> RequestError | None:
     """Return the error that is reported to clients; None for a crash."""
-    return error if isinstance(error, RequestError) else LATE_MODULES.explain(error)
+    return error if isinstance(error, RequestError) else INSTALLATION.explain(error)
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:

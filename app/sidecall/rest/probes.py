@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope
 
 from sidecall.http.authentication import Access
+from sidecall.http.changed_installation import INSTALLATION
 from sidecall.http.fast_path import Reply, Shortcut
-from sidecall.http.late_modules import LATE_MODULES
 from sidecall.http.problems import MEDIA_TYPE, problem
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.errors import RequestError
@@ -68,8 +68,8 @@ def _find_refusal(parts: Parts) -> str | None:
     if lifecycle.phase != "ready":
         others = max(0, len(lifecycle.in_flight) - 1)
         return f"It is {lifecycle.phase}; other requests in flight: {others}."
-    if LATE_MODULES.trouble is not None:
-        return LATE_MODULES.trouble
+    if INSTALLATION.trouble is not None:
+        return INSTALLATION.trouble
     return None if parts.outage is None else f"Its store cannot be used. {parts.outage}"
 
 

@@ -27,6 +27,8 @@ from sidecall.server.signals import (
     START_AGAIN,
     START_FAILED,
     START_REFUSED,
+    as_shells_do,
+    describe_end,
     ending_signals,
     on_reload,
 )
@@ -220,10 +222,10 @@ class Supervisor:
             logger.error("worker %s could not start; the server ends", process.pid)
             self._give_up(REFUSED if code == START_REFUSED else START_FAILED)
         elif worker.has_served:
-            logger.error("worker %s died with exit code %s; another one takes its place", process.pid, code)
+            logger.error("worker %s %s; another one takes its place", process.pid, describe_end(code))
             self._try_again(0)
         else:
-            logger.error("worker %s died with exit code %s before it served", process.pid, code)
+            logger.error("worker %s %s before it served", process.pid, describe_end(code))
             self._try_again(worker.trial)
 
     def _give_up(self, code: int = START_FAILED) -> None:
@@ -239,12 +241,10 @@ class Supervisor:
         """Log that a worker did not end in order, and put it into the exit code as shells do."""
         if self._at_once or code in _IN_ORDER or (self._has_given_up and code in (*_UNSTARTED, START_AGAIN)):
             return
-        if code < 0:
-            logger.error("worker %s was killed by signal %d; what it had not answered is lost", process.pid, -code)
-        else:
-            logger.error("worker %s ended with exit code %d", process.pid, code)
+        lost = "; what it had not answered is lost" if code < 0 else ""
+        logger.error("worker %s %s%s", process.pid, describe_end(code), lost)
         if not self._has_given_up:
-            self._code = max(self._code, code if code > 0 else 128 - code)
+            self._code = max(self._code, as_shells_do(code))
 
     def _pass_on(self, number: int, _frame: FrameType | None = None) -> None:
         if self._ends_at is not None:

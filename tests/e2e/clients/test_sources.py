@@ -13,7 +13,8 @@ import pytest
 from tests.e2e.clients.conftest import find_clients
 from tests.e2e.conftest import Serve
 from tests.kit.frameworks import APP, QUIET
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import Server
+from tests.kit.waiting import PATIENCE
 
 HERE = Path(__file__).parent / "sources"
 ENVIRONMENTS = {

@@ -19,8 +19,9 @@ from sidecall.features.processes.child import Message, pack
 from tests.features.fleet.fleet_tools import TOOLS
 from tests.kit.fleets import KEY, Fleet, call, is_available, wait_for
 from tests.kit.nats import Broker, running_broker
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import Server
 from tests.kit.slow_links import slow_link
+from tests.kit.waiting import PATIENCE
 
 _AN_HOUR_OFF = """
 import time
@@ -200,7 +201,7 @@ async def test_a_message_that_cannot_be_read_holds_up_no_other(server: Server, f
         fake.bus.send_packed(fake.server, wrong)
     fake.bus.send(fake.server, "claim", "what follows", {"n": 0})
     await fake.wait_for("gone", "what follows")
-    assert server.log.count("a message of the fleet cannot be read") == 3
+    await asyncio.to_thread(server.wait_until, lambda log: log.count("a message of the fleet cannot be read") == 3)
 
 
 async def test_a_worker_that_takes_calls_and_never_begins_is_given_no_more(

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from tests.kit.fleets import Fleet, call, is_available, wait_for
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 _LARGE = 15 * 1024 * 1024
 

@@ -13,7 +13,8 @@ import httpx
 import pytest
 
 from tests.kit.fleets import Fleet, call, is_available, wait_for
-from tests.kit.servers import PATIENCE, Server
+from tests.kit.servers import Server
+from tests.kit.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import pytest
 
 from tests.kit.fleets import Fleet, call, is_available, wait_for
 from tests.kit.postgres import cluster, postgres_url
-from tests.kit.servers import CLIENT, PATIENCE, Server
+from tests.kit.servers import CLIENT, Server
+from tests.kit.waiting import PATIENCE
 
 __all__ = ["cluster", "postgres_url"]
 

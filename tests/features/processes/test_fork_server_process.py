@@ -9,7 +9,7 @@ import pytest
 
 from sidecall.features.processes.code import open_code
 from sidecall.features.processes.fork_server_process import ForkServerProcess
-from sidecall.http.late_modules import LateModules
+from sidecall.http.changed_installation import InstallationGuard
 from sidecall.loading.collect import TOOLS_OF
 from tests.kit.projects import write
 
@@ -47,7 +47,7 @@ async def _ask_for(pid: int) -> None:
 async def test_none_is_made_of_another_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Server and processes of two versions would not understand each other."""
     mark = write(tmp_path / "version.py")
-    monkeypatch.setattr(sys, "meta_path", [LateModules(mark), *sys.meta_path])
+    monkeypatch.setattr(sys, "meta_path", [InstallationGuard(mark), *sys.meta_path])
     monkeypatch.delitem(sys.modules, "sidecall.features.processes.inside.main", raising=False)
     mark.unlink()
     forks = ForkServerProcess(TOOLS_OF)

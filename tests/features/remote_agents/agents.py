@@ -20,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from tests.kit.serving import PATIENCE, serving_app
+from tests.kit.serving import serving_app
+from tests.kit.waiting import PATIENCE
 
 
 @dataclass

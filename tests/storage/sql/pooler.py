@@ -9,7 +9,8 @@ from typing import Literal
 
 import pytest
 
-from tests.kit.postgres import PATIENCE, Cluster, as_owner, find_free_port
+from tests.kit.postgres import Cluster, as_owner, find_free_port
+from tests.kit.waiting import PATIENCE
 
 _MOMENT = 0.05
 # Debian's is not on everybody's path.

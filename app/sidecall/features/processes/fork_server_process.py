@@ -202,7 +202,8 @@ class ForkServerProcess:
             return
         if not watch.has_given_up:  # Else its end is waited for elsewhere.
             watch.stop()
-            end = describe_end(process.poll())
+            code = process.poll()
+            end = "no longer answers" if code is None else describe_end(code)
             self._end(process, self._mark)
             logger.warning("the process from which tools' processes are forked %s; another takes its place", end)
         control.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sidecall
-from sidecall.http.late_modules import LateModules
+from sidecall.http.changed_installation import InstallationGuard
 from sidecall.kernel.core.overload import PartUnavailable
 from tests.kit.projects import write
 
@@ -28,10 +28,10 @@ told = half_there.part.told
 
 
 @pytest.fixture
-def finder(tmp_path: Path) -> Iterator[LateModules]:
+def finder(tmp_path: Path) -> Iterator[InstallationGuard]:
     """Give one that finds modules of this package in the folder `rooms`, too, with a mark of its own."""
     mark = write(tmp_path / "version.py", "1")
-    finder = LateModules(mark)
+    finder = InstallationGuard(mark)
     before = {*sys.modules}
     sys.meta_path.insert(0, finder)
     sidecall.__path__.append(str(tmp_path / "rooms"))
@@ -45,7 +45,7 @@ def finder(tmp_path: Path) -> Iterator[LateModules]:
 
 
 def test_what_was_half_loaded_when_files_ran_out_is_loaded_anew(
-    finder: LateModules, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    finder: InstallationGuard, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """With the packages that it needs, of which nothing is left."""
     enough = tmp_path / "enough"
@@ -65,7 +65,7 @@ def test_what_was_half_loaded_when_files_ran_out_is_loaded_anew(
 
 
 @pytest.mark.parametrize("raised", ['OSError(2, "No such file")', 'ImportError("an extra is missing")'])
-def test_other_errors_of_a_module_are_its_own(finder: LateModules, tmp_path: Path, raised: str) -> None:
+def test_other_errors_of_a_module_are_its_own(finder: InstallationGuard, tmp_path: Path, raised: str) -> None:
     """They do not pass."""
     write(tmp_path / "rooms" / "late_room.py", f"raise {raised}\n")
 
@@ -75,7 +75,7 @@ def test_other_errors_of_a_module_are_its_own(finder: LateModules, tmp_path: Pat
 
 @pytest.mark.parametrize("how", ["removed", "replaced", "written anew"])
 def test_nothing_is_loaded_of_another_installation(
-    finder: LateModules, tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str
+    finder: InstallationGuard, tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     """Modules of two versions do not fit each other; what is loaded goes on, and one line says what to do."""
     mark, aside = tmp_path / "version.py", tmp_path / "aside"
@@ -101,7 +101,7 @@ def test_nothing_is_loaded_of_another_installation(
     assert import_module("sidecall.late_room") is loaded
 
 
-def test_an_installation_that_is_back_is_used(finder: LateModules, tmp_path: Path) -> None:
+def test_an_installation_that_is_back_is_used(finder: InstallationGuard, tmp_path: Path) -> None:
     """As where a disk was away for a moment."""
     mark, aside = tmp_path / "version.py", tmp_path / "aside"
     write(tmp_path / "rooms" / "late_room.py", "told = 3\n")
@@ -114,7 +114,7 @@ def test_an_installation_that_is_back_is_used(finder: LateModules, tmp_path: Pat
     assert import_module("sidecall.late_room").told == 3
 
 
-def test_a_library_that_is_gone_with_the_installation_is_told_of(finder: LateModules, tmp_path: Path) -> None:
+def test_a_library_that_is_gone_with_the_installation_is_told_of(finder: InstallationGuard, tmp_path: Path) -> None:
     """Where a whole environment was removed; otherwise its lack is a defect."""
     missing = ModuleNotFoundError("No module named 'yaml'", name="yaml")
     before = finder.explain(missing)
@@ -130,7 +130,7 @@ def test_a_library_that_is_gone_with_the_installation_is_told_of(finder: LateMod
 
 def test_where_nothing_can_be_looked_at_nothing_is_refused(tmp_path: Path) -> None:
     """As in an archive."""
-    finder = LateModules(tmp_path / "archive.zip" / "version.py")
+    finder = InstallationGuard(tmp_path / "archive.zip" / "version.py")
 
     assert finder.explain(ImportError()) is None
     assert finder.find_spec("sidecall.lazy_imports", sidecall.__path__) is not None

@@ -23,7 +23,7 @@ _CHANGED = "The installation has changed since the server started; restart it."
 _PATIENCE = 60
 
 
-class LateModules(MetaPathFinder):
+class InstallationGuard(MetaPathFinder):
     """Finds our own modules; one that cannot be loaded now becomes an error that clients may retry."""
 
     def __init__(self, place: Path) -> None:
@@ -116,10 +116,10 @@ def _forget_parts(names: Iterable[str]) -> None:
             sys.modules.pop(name, None)
 
 
-LATE_MODULES = LateModules(Path(__file__).parents[1] / "version.py")
+INSTALLATION = InstallationGuard(Path(__file__).parents[1] / "version.py")
 
 
-def watch_late_modules() -> None:
+def guard_installation() -> None:
     """Install the finder for our own modules."""
-    if LATE_MODULES not in sys.meta_path:
-        sys.meta_path.insert(0, LATE_MODULES)
+    if INSTALLATION not in sys.meta_path:
+        sys.meta_path.insert(0, INSTALLATION)
