@@ -1,12 +1,13 @@
 """sidecall audit: decisions and refusals on a running server."""
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 
 from sidecall.features.audit.stores import AuditAction
 from sidecall.features.calls.cli_follow import SinceOption, UntilOption, make_query
-from sidecall.features.calls.cli_rows import print_audit
+from sidecall.features.calls.cli_rows import print_table, write_args, write_time
 from sidecall.terminal.console import print_json
 from sidecall.terminal.remote import DEFAULT_URL, AsJson, Url, list_pages, reach
 
@@ -26,4 +27,14 @@ def audit(
     if as_json:
         print_json(found)
     else:
-        print_audit(found)
+        _print_entries(found)
+
+
+def _print_entries(entries: Iterable[dict[str, Any]]) -> None:
+    rows = []
+    for entry in entries:
+        times = "" if entry["count"] == 1 else f"{entry['count']} times "
+        about = "" if entry["target"] is None else f"{entry['target']} "
+        said = f"{times}{about}{write_args(entry['details'])}"
+        rows.append((write_time(entry["at"]), entry["action"], entry["by"] or "-", said))
+    print_table(("when", "what", "by", "about"), rows)

@@ -32,7 +32,7 @@ def print_calls(calls: Iterable[dict[str, Any]]) -> None:
         (call["id"], call["name"], call["status"], write_time(call["created_at"]), _how_long(call), _what(call))
         for call in calls
     ]
-    _print_table(("id", "tool", "status", "began", "took", "about"), rows)
+    print_table(("id", "tool", "status", "began", "took", "about"), rows)
 
 
 def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
@@ -40,11 +40,11 @@ def print_approvals(approvals: Iterable[dict[str, Any]]) -> None:
     rows = []
     for approval in approvals:
         asked = approval["tool_call"]
-        args = "(large)" if asked["args"] is None else _write(asked["args"])
+        args = "(large)" if asked["args"] is None else write_args(asked["args"])
         sign_in = approval.get("sign_in") if approval["status"] == "pending" else None
         status = approval["status"] if sign_in is None else f"sign in: {sign_in['url']}"
         rows.append((approval["id"], asked["name"], status, write_time(approval["created_at"]), args))
-    _print_table(("id", "tool", "status", "asked", "arguments"), rows)
+    print_table(("id", "tool", "status", "asked", "arguments"), rows)
 
 
 # What has become of the tool since a person was asked.
@@ -92,22 +92,10 @@ def print_rules(rules: Iterable[dict[str, Any]]) -> None:
         until = "" if rule["expires_at"] is None else f", until {write_time(rule['expires_at'])}"
         whose = f"{rule['caller']}, by {rule['decided_by']}{until}"
         rows.append((rule["id"], rule["tool"], rule["decision"], write_time(rule["decided_at"]), whose))
-    _print_table(("id", "tool", "decision", "decided", "for"), rows)
+    print_table(("id", "tool", "decision", "decided", "for"), rows)
 
 
-def print_audit(entries: Iterable[dict[str, Any]]) -> None:
-    """Print a table of decisions and refusals."""
-    rows = []
-    for entry in entries:
-        times = "" if entry["count"] == 1 else f"{entry['count']} times "
-        about = "" if entry["target"] is None else f"{entry['target']} "
-        rows.append(
-            (write_time(entry["at"]), entry["action"], entry["by"] or "-", f"{times}{about}{_write(entry['details'])}")
-        )
-    _print_table(("when", "what", "by", "about"), rows)
-
-
-def _print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
+def print_table(headings: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table whose last column fills the remaining width; without room it is left out."""
     console = open_console()
     rows = [tuple(map(clean, row)) for row in rows]
@@ -163,7 +151,7 @@ def _how_long(call: dict[str, Any]) -> str:
 def _what(call: dict[str, Any]) -> str:
     """Write why a call failed, and its arguments."""
     kind = "" if call["kind"] in (None, call["status"]) else f"{call['kind']} "
-    return kind + ("" if call["args"] is None else _write(call["args"]))
+    return kind + ("" if call["args"] is None else write_args(call["args"]))
 
 
 def _write_whole(value: Any) -> str:
@@ -171,5 +159,6 @@ def _write_whole(value: Any) -> str:
     return "\n".join(map(clean, text.split("\n")))
 
 
-def _write(args: Any) -> str:
+def write_args(args: Any) -> str:
+    """Write arguments as one line of JSON."""
     return json.dumps(args, ensure_ascii=False, separators=(", ", ": "))
