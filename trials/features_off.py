@@ -43,7 +43,8 @@ feature to feature. A test whose tool or setting asks for what is off is skipped
 """
 # Those of single parts, and of servers as processes; the others look at the whole, with all its features.
 _SUITES = (
-    "kernel", "features", "cli", "client", "compat", "loading", "server", "storage", "terminal", "testing", "tools"
+    "kernel", "http", "rest", "compiler", "authoring", "features", "cli", "client", "compat", "loading", "server",
+    "storage", "terminal", "testing", "tools",
 )  # fmt: skip
 # They print all that is set, and so what is off.
 _OF_ALL_SETTINGS = ("tests/cli/test_settings.py", "tests/e2e/test_settings.py")
