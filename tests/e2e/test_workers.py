@@ -147,7 +147,7 @@ def test_a_worker_takes_the_place_of_one_that_died(start_server: Serve) -> None:
     server.wait_for(f"worker {first} was killed by signal 9 (exit code 137); another one takes its place")
     alive = CLIENT.get(f"{server.url}/healthz", timeout=20)
     os.kill(second, signal.SIGKILL)
-    server.wait_for(f"worker {second} died")
+    server.wait_for(f"worker {second} was killed by signal 9")
 
     with ThreadPoolExecutor() as threads:
         answer = send(threads, server, ("nap", 0))[0].result()

@@ -123,7 +123,7 @@ def build_reloading(
 
 async def _end_calls(parts: Parts, drain_timeout: float) -> None:
     await parts.jobs.close(parts.lifecycle.patience(drain_timeout))
-    unfinished = parts.pipeline.count_unfinished() + parts.jobs.count_running()
+    unfinished = parts.pipeline.count_unfinished() + parts.jobs.load.count_by_tool()
     if unfinished:
         named = ", ".join(f"{tool} ({calls})" for tool, calls in sorted(unfinished.items()))
         logger.warning("abandoned, though their code goes on: calls of %s", named)

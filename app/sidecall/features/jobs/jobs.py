@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
@@ -115,10 +114,6 @@ class Jobs:
             stack.push_async_callback(self._reconciler.close)
             stack.push_async_callback(self._retention.close)
             await await_all([*closing, self._runner.close(patience)])
-
-    def count_running(self) -> Counter[str]:
-        """Count the calls of each tool that run here."""
-        return self._runner.count_by_tool()
 
     async def submit(self, request: CallRequest, how: Submission) -> Submitted:
         """Accept a call: once this returns it will be answered.

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from sidecall.features.jobs.records import Acceptance, ClaimedCall, LostCall
@@ -366,6 +367,10 @@ class JobLoad:
     def occupancy(self) -> Occupancy:
         """How many calls run, may run, and wait."""
         return Occupancy(self._limits.running, self._runner.running, self._reconciler.queued)
+
+    def count_by_tool(self) -> Counter[str]:
+        """Count the calls of each tool that run."""
+        return self._runner.count_by_tool()
 
     @property
     def most_waiting(self) -> int:
