@@ -1,5 +1,6 @@
 """Tools are found again by where they stand and what they are called."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,15 @@ from sidecall import BaseTool, BaseToolkit, Tool, tool
 from sidecall.features.processes.finder import Finder, Home
 from sidecall.features.processes.tool_location import home_of
 from sidecall.kernel.core.errors import DiscoveryError
+from sidecall.kernel.core.tool import CompiledTool
 from sidecall.lazy_imports import load_function
 from sidecall.loading.collect import TOOLS_OF, collect_items, tools_of
 from sidecall.loading.discovery import discover
 from sidecall.loading.modules.loading import load_file
 from tests.kit.projects import write
 
-TOOL = '''from sidecall import tool
-
+IMPORT = "from sidecall import tool\n"
+TOOL = f'''{IMPORT}
 
 @tool(executor="process")
 def found() -> int:
@@ -46,6 +48,10 @@ broken, later = Broken(), Later()
 '''
 
 
+# In another order than they stand.
+NAMES = ["tool_7", "tool_0", "tool_3"]
+
+
 class Kit(BaseToolkit):
     """Offer a method."""
 
@@ -64,6 +70,12 @@ class Written(BaseTool):
     executor: Any = "process"
 
     def _run(self) -> None: ...
+
+
+def _row(count: int) -> str:
+    """Write a module of so many tools."""
+    tools = [TOOL.removeprefix(IMPORT).replace("found", f"tool_{number}") for number in range(count)]
+    return IMPORT + "".join(tools)
 
 
 kit = Kit()
@@ -123,3 +135,30 @@ def test_a_toolkit_that_makes_no_tools_harms_no_others(here: Path) -> None:
 def test_what_lists_tools_is_loaded_by_its_name() -> None:
     """A function cannot be sent to a process."""
     assert load_function(TOOLS_OF) is tools_of
+
+
+def test_each_tool_of_a_module_is_made_once(here: Path) -> None:
+    """However many are looked for, and only as far as they are."""
+    homes: list[Home] = [{"name": name, "module": "row", "file": str(write("row.py", _row(9)))} for name in NAMES]
+    made: list[str] = []
+
+    def list_tools(offered: object) -> Iterator[CompiledTool]:
+        for each in tools_of(offered):
+            made.append(each.name)
+            yield each
+
+    finder = Finder(list_tools)
+    assert [finder.find(home).name for home in homes] == NAMES
+    assert made == [f"tool_{number}" for number in range(8)]
+
+
+def test_a_tool_that_a_module_adds_later_is_found(here: Path) -> None:
+    """The module is looked through once more for it."""
+    module = load_file(write("growing.py", _row(2)))
+    home = home_of(module.tool_0.compiled)
+    finder = Finder(tools_of)
+    assert finder.explain_loss({**home, "name": "found"})
+    vars(module)["found"] = tool("found", executor="process")(lambda: 1)
+
+    assert finder.find({**home, "name": "found"}).name == "found"
+    assert finder.find(home).name == "tool_0"
