@@ -98,6 +98,21 @@ async def test_another_process_takes_the_place_of_one_that_is_killed(both: list[
     assert find_writers() not in ([], [killed])
 
 
+async def test_the_log_says_once_how_one_ended_for_all_workers(
+    path: Path, both: list[SqliteDatabase], caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the supervisor, whose child it is; the workers only see that it is gone."""
+    [killed] = find_writers()
+    os.kill(killed, signal.SIGSEGV)
+    for database in both:
+        await until(lambda database=database: database.trouble is not None)  # type: ignore[misc]
+    for database in both:
+        await until(lambda database=database: database.trouble is None)  # type: ignore[misc]
+
+    said = f"{path}: the process that wrote it was ended by SIGSEGV; another takes its place"
+    assert caplog.messages.count(said) == 1
+
+
 async def test_one_that_hangs_is_killed_by_who_waits_for_it(path: Path, writer: SharedWriter) -> None:
     """In a bounded time, and replaced for all."""
     databases = [ask(path, writer.socket, hangs_after=0.5) for _ in range(2)]

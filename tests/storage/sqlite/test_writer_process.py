@@ -101,6 +101,23 @@ async def test_another_process_takes_the_place_of_one_that_is_killed(database: S
     assert find_writers() != [writer]
 
 
+@pytest.mark.parametrize(
+    ("sent", "end"),
+    [(signal.SIGKILL, "was ended by SIGKILL, as by a limit of memory"), (signal.SIGSEGV, "was ended by SIGSEGV")],
+)
+async def test_the_log_says_once_how_it_ended(
+    database: SqliteDatabase, tmp_path: Path, caplog: pytest.LogCaptureFixture, sent: signal.Signals, end: str
+) -> None:
+    """Who runs the server learns what to look for."""
+    [writer] = find_writers()
+    os.kill(writer, sent)
+    await until(lambda: database.trouble is not None)
+    await database.write("register_server", "after", 1.0)
+
+    said = f"{tmp_path / 'ledger.db'}: the process that wrote it {end}; another takes its place"
+    assert caplog.messages.count(said) == 1
+
+
 async def test_what_a_process_that_is_killed_has_not_read_is_written_by_the_next(database: SqliteDatabase) -> None:
     """Once, though it was sent to it; of what it may have read nobody knows whether it was written."""
     [writer] = find_writers()

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import select
-import signal
 import socket
 import struct
 from collections import deque
@@ -13,6 +12,7 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, NamedTuple
 
+from sidecall.kernel.concurrency.descendants import describe_end
 from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.json_data.to_json import to_plain
 
@@ -373,16 +373,3 @@ def _tell_cost(message: Message, hear: HearCost) -> None:
 def log(name: str | None, level: int, text: str, named: dict[str, Any]) -> None:
     """Log what a tool has logged in its process."""
     logging.getLogger(name).log(level, text, extra=named)
-
-
-def describe_end(code: int | None) -> str:
-    """Describe how a process ended, by its exit code."""
-    if code is None:
-        return "ended"
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-        return f"was ended by {name}{', as by a limit of memory' if name == 'SIGKILL' else ''}"
-    except ValueError:
-        return f"was ended by signal {-code}"

@@ -13,10 +13,9 @@ from functools import partial
 from importlib.util import find_spec
 from weakref import WeakSet
 
-from sidecall.features.processes.child import describe_end
 from sidecall.features.processes.fork_server_watch import FORK, KILL, ORDER, ForkServerWatch, StartedProcess, await_end
 from sidecall.features.processes.output import PrintedLines
-from sidecall.kernel.concurrency.descendants import kill_marked, new_mark
+from sidecall.kernel.concurrency.descendants import describe_end, kill_marked, new_mark
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.errors import SidecallError
 

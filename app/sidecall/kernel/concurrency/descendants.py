@@ -1,4 +1,4 @@
-"""Find all descendants of a process, across sessions."""
+"""Find all descendants of a process, across sessions, and say how a process ended."""
 
 import os
 import secrets
@@ -96,3 +96,16 @@ def _list_all() -> list[int]:
     with suppress(OSError):
         return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     return []
+
+
+def describe_end(code: int | None) -> str:
+    """Describe how a process ended, by its exit code."""
+    if code is None:
+        return "ended"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+        return f"was ended by {name}{', as by a limit of memory' if name == 'SIGKILL' else ''}"
+    except ValueError:
+        return f"was ended by signal {-code}"

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import queue
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from pickle import PickleBuffer
 from typing import Any, cast
 
+from sidecall.kernel.concurrency.descendants import describe_end
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.messages import Messages, Told, pack_message
 from sidecall.storage.sqlite.opened_file import FileId
@@ -24,6 +26,10 @@ from sidecall.storage.sqlite.tables import DatabaseRole
 from sidecall.storage.sqlite.writer import LARGE
 from sidecall.storage.sqlite.writer_connection import Ended, Hear, Kind, Order, Outcomes, Usable, WriterConnection
 
+logger = logging.getLogger("sidecall")
+
+# What the log says where one has ended by itself.
+TELL_END = "%s: the process that wrote it %s; another takes its place"
 # The path goes first, since Sidecall itself may lie on a part of it that only this process knows.
 _PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -184,6 +190,7 @@ class ProcessWriter(LinkedWriter):
         self._purpose = purpose
         self._patience = patience
         self._known: FileId | None = None
+        self._is_end_told = True
         self._process: subprocess.Popen[bytes] | None = None
 
     def open(self) -> Usable:
@@ -193,6 +200,7 @@ class ProcessWriter(LinkedWriter):
             StoreUnfit: It cannot be used.
         """
         self.forget()
+        self._tell_end()
         if self._process is not None and self._process.poll() is None:
             raise StoreUnfit(
                 f"{self._path}: what writes it does not answer and cannot be ended; the disk may be stuck."
@@ -208,11 +216,20 @@ class ProcessWriter(LinkedWriter):
             self.forget()
             raise
         self._known = usable.identity[0] if usable.identity is not None else None
+        self._is_end_told = False
         return usable
+
+    def _tell_end(self) -> None:
+        """Log how the last process has ended, unless that was told, was wanted, or is not known."""
+        code = None if self._process is None else self._process.poll()
+        if code and not self._is_end_told:
+            logger.error(TELL_END, self._path, describe_end(code))
+        self._is_end_told = True
 
     def give_up(self) -> None:
         """Kill the process; on a stuck disk it ends once that recovers."""
         if self._process is not None:
+            self._is_end_told = True
             self._process.kill()
 
     def forget(self) -> None:

@@ -8,7 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from sidecall.storage.sqlite.backends import start_process
+from sidecall.kernel.concurrency.descendants import describe_end
+from sidecall.storage.sqlite.backends import TELL_END, start_process
 from sidecall.storage.sqlite.opened_file import FileId, read_id
 from sidecall.storage.sqlite.tables import DatabaseRole
 
@@ -62,12 +63,14 @@ class SharedWriter:
         self._inside.close()
 
     def _keep(self) -> None:
-        pause = _PAUSE / 2
+        pause, last = _PAUSE / 2, 0
         while not self._closing.is_set():
             began = time.monotonic()
-            if (process := self._start()) is not None:
-                process.wait()
-            pause = _PAUSE if time.monotonic() - began > _SOON else min(2 * pause, _LONG_PAUSE)
+            code = 0 if (process := self._start()) is None else process.wait()
+            is_soon = time.monotonic() - began <= _SOON
+            if code and not self._closing.is_set() and not (is_soon and code == last):
+                logger.error(TELL_END, self._path, describe_end(code))
+            pause, last = min(2 * pause, _LONG_PAUSE) if is_soon else _PAUSE, code
             self._closing.wait(pause)
 
     def _start(self) -> subprocess.Popen[bytes] | None:

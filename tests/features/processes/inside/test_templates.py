@@ -279,8 +279,8 @@ async def test_each_imports_them_where_it_is_set_so(start: Start, caplog: pytest
     assert not [line for line in caplog.messages if line.startswith(NOTE)]
 
 
-async def test_one_that_was_killed_is_replaced(start: Start) -> None:
-    """Its processes end with it, as does one that runs a call."""
+async def test_one_that_was_killed_is_replaced(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    """Its processes end with it, as does one that runs a call; the log says so."""
     async with start() as running:
         pid, template = await running.pid(), running.imports[0]
         os.kill(template, signal.SIGKILL)
@@ -289,6 +289,10 @@ async def test_one_that_was_killed_is_replaced(start: Start) -> None:
 
         assert len(running.imports) == 2
         assert parent_of(after) == running.imports[1]
+    assert caplog.messages == [
+        "the process that has imported the tools was ended by SIGKILL, as by a limit of memory, and with it those "
+        "that run them; another takes its place"
+    ]
 
 
 async def test_a_call_that_ends_while_the_tools_are_imported_holds_no_other_up(start: Start, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from sidecall.features.processes.inside.fork_server import (
     wake_with_parent,
 )
 from sidecall.features.processes.inside.forkable import can_be_forked, find_obstacle, list_opened
-from sidecall.kernel.concurrency.descendants import kill
+from sidecall.kernel.concurrency.descendants import describe_end, kill
 
 _MOST_REASON = 1000
 _NOTE = (
@@ -36,6 +36,7 @@ _NOTE = (
 _LOOK = 1.0
 _STANDS_STILL_AFTER = 5
 _STANDS_STILL = "the process that has imported the tools stands still; it is killed, and another takes its place"
+_REPLACED = "the process that has imported the tools {}, and with it those that run them; another takes its place"
 _ENDED = "the process that imported them for all has ended meanwhile"
 
 
@@ -74,6 +75,7 @@ class Template:
         self.is_retired = False
         # Its process id is another's now.
         self.is_gone = False
+        self._is_killed = False
         self.reason = b""
         self._open = 0
         self._silent = 0
@@ -92,8 +94,15 @@ class Template:
 
     def kill(self) -> None:
         """Kill it, and so its processes, which end with their parent."""
+        self._is_killed = True
         if not self.is_gone:
             kill(self.pid)
+
+    def note_end(self, status: int) -> str | None:
+        """Note that it has ended, and return what the log should say of it; None where that was to be."""
+        self.is_gone = True
+        code = os.waitstatus_to_exitcode(status)
+        return _REPLACED.format(describe_end(code)) if self.is_ready and code and not self._is_killed else None
 
     def take_signs(self, count: int) -> None:
         """Note so many confirmations."""
@@ -126,6 +135,8 @@ class MainForkServer(ForkServer):
         super().__init__(control, serve, mark)
         self._load = load
         self._templates: list[Template] = []
+        # Their sockets may close before they can be reaped.
+        self._unreaped: dict[int, Template] = {}
         self._current: Template | None = None
         self._owners: dict[int, Template] = {}
         # Of this generation there is no template.
@@ -156,9 +167,10 @@ class MainForkServer(ForkServer):
 
     def _collect_ended(self) -> list[tuple[int, int]]:
         found = super()._collect_ended()
-        gone = {pid for pid, _ in found}
-        for template in self._templates:
-            template.is_gone = template.is_gone or template.pid in gone
+        for pid, status in found:
+            template = self._unreaped.pop(pid, None)
+            if template is not None and (end := template.note_end(status)) is not None:
+                self._say(end)
         return found
 
     def _find(self, generation: int, handed: Sequence[int]) -> Template | None:
@@ -189,6 +201,7 @@ class MainForkServer(ForkServer):
             os.setpgid(pid, pid)
         template = Template(generation, pid, ours)
         self._templates.append(template)
+        self._unreaped[pid] = template
         return template
 
     def _order(self, template: Template, number: int, handed: _Handed) -> None:
@@ -274,7 +287,8 @@ class MainForkServer(ForkServer):
         for number, handed in waiting.items():
             with closed_after(handed.code):
                 self._fork(number, handed.sock, handed.code)
-        template.kill()  # Where it has only closed its socket.
+        if not template.is_gone:
+            kill(template.pid)  # Where it has only closed its socket.
 
 
 def _be_template(control: socket.socket, code: int, mark: int, load: Load, said: Sequence[bytes]) -> None:
