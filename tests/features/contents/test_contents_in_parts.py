@@ -121,7 +121,8 @@ async def test_lines_of_values_can_be_had(make_client: MakeClient) -> None:
         (json.dumps(ROWS), {"path": "$[1e999]"}, "`path`: it is nested too deeply, or has a number"),
         (json.dumps([0] * 1001), {"path": "$.*"}, "`path`: it finds more than 1000 values"),
         (json.dumps(["x" * 40_000] * 2), {"path": "$"}, "`path`: the 1 values that it finds take more than 65536"),
-        (json.dumps([0] * 1_000_001), {"path": "$[0]"}, "`path`: the content is not JSON: more than 1,000,000 values"),
+        (json.dumps([0] * 250_000), {"path": "$[0]"}, "`path`: the content has more than 250,000 values; read it with"),
+        (json.dumps([0] * 250_000), {"path": "0"}, "`path`: a path begins with $"),
     ],
 )
 async def test_what_cannot_be_had_is_a_problem(

@@ -60,9 +60,9 @@ CASES = [
     ),
     Case(
         "parts of a content by a path",
-        "16 MB",
+        "250,000 values",
         lambda client: client.get(
-            client.post("/tool_calls", json={"name": "list_here", "args": {"count": 200_000}, "id": "1"}).json()[
+            client.post("/tool_calls", json={"name": "list_here", "args": {"count": 83_000}, "id": "1"}).json()[
                 "response_metadata"
             ]["artifact_url"]
             + "?path=$..none"

@@ -9,11 +9,12 @@ from jsonpath.filter import BaseExpression, FilterQuery
 from jsonpath.segments import JSONPathSegment
 from jsonpath.selectors import Filter
 
-from sidecall.kernel.json_data.text import parse_json
+from sidecall.kernel.json_data.text import holds_more, parse_json
 
-# Bytes and values of the searched JSON, as large as an artifact may be.
+# Bytes of the searched JSON, as large as an artifact may be.
 MOST_BYTES = 16 * 1024 * 1024
-_MOST_IN_IT = 1_000_000
+# Its values: a parser holds Python's lock until all are there, and so the event loop, though it runs in a thread.
+MOST_IN_IT = 250_000
 MOST_FOUND = 1000
 # Maximum visited places, comparisons and seconds.
 MOST_STEPS = 1_000_000
@@ -32,12 +33,14 @@ def find_values(body: bytes, path: str) -> list[Any]:
     """
     if len(body) > MOST_BYTES:
         raise PathError(f"the content has {len(body)} bytes; paths are for up to {MOST_BYTES}")
-    try:
-        plain = parse_json(body, most=_MOST_IN_IT)
-    except ValueError as error:
-        raise PathError(f"the content is not JSON: {error}") from None
     if not path.startswith("$"):
         raise PathError("a path begins with $, as in $.items[0].name")
+    if holds_more(body, MOST_IN_IT):
+        raise PathError(f"the content has more than {MOST_IN_IT:,} values; read it with `lines` or `grep`")
+    try:
+        plain = parse_json(body, most=None)
+    except ValueError as error:
+        raise PathError(f"the content is not JSON: {error}") from None
     try:
         return _find(_Environment(), path, plain)
     except JSONPathError as error:
