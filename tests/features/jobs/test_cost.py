@@ -44,8 +44,8 @@ async def _count_once(app: Application, scope: dict[str, Any]) -> int:
 @pytest.mark.parametrize(
     ("store", "headers", "counted"),
     [
-        pytest.param("memory://", [], 58, id="plain"),
-        pytest.param("memory://", [("prefer", "wait=10")], 149, id="in memory"),
+        pytest.param("memory://", [], 54, id="plain"),
+        pytest.param("memory://", [("prefer", "wait=10")], 148, id="in memory"),
         pytest.param("sqlite:///{}/ledger.db", [("prefer", "wait=10")], 161, id="in a file"),
     ],
 )
