@@ -8,6 +8,7 @@ from pathlib import Path
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_FILES = frozenset({errno.EMFILE, errno.ENFILE})
 _MORE_FILES = "Raise the limit of open files (ulimit -n, LimitNOFILE, --ulimit nofile)."
+_FILE_LIMIT = "ulimit -f, LimitFSIZE, --ulimit fsize"
 _MAKE_ROOM = "Make room on its disk, or name a file on another one in SIDECALL_STORE."
 
 # They come from the place or from others who use it, and may go away; the rest is a mistake in a statement.
@@ -66,6 +67,16 @@ class DiskFull(sqlite3.OperationalError):
     """There is too little space to begin again."""
 
     sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    def __init__(self) -> None:
+        super().__init__("database or disk is full")
+
+
+class LengthLimited(DiskFull):
+    """The file would become longer than this process may make one."""
+
+    def __init__(self, limit: int) -> None:
+        super(DiskFull, self).__init__(f"no file may be longer than {limit} bytes here; raise that: {_FILE_LIMIT}")
 
 
 def is_fault(error: Exception) -> bool:
@@ -134,6 +145,8 @@ def advise_place(path: Path | None, error: Exception) -> str:
     """Return what an operator may do about a place that cannot be used."""
     if isinstance(error, TooFewFiles) or getattr(error, "errno", None) in _NO_FILES:
         return _MORE_FILES
+    if isinstance(error, LengthLimited):
+        return f"Raise the limit of the length of files ({_FILE_LIMIT})."
     if is_full(error) or getattr(error, "errno", None) in NO_ROOM:
         return _MAKE_ROOM
     if path is not None and not path.parent.is_dir():

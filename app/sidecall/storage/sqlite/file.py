@@ -13,6 +13,7 @@ from sidecall.storage.sqlite.errors import (
     REPAIR,
     DiskFull,
     FileChanged,
+    LengthLimited,
     TooFewFiles,
     advise_fault,
     advise_place,
@@ -25,6 +26,9 @@ from sidecall.storage.sqlite.errors import (
 from sidecall.storage.sqlite.file_lock import FileLeft, FileLock, FileTaken, LockOutOfReach
 from sidecall.storage.sqlite.opened_file import FileId, FileIdentity, OpenedFile
 from sidecall.storage.sqlite.tables import LEDGER, DatabaseRole, carry_out, copy_tables, find_missing
+
+if sys.platform != "win32":
+    import resource
 
 _OLDEST = (3, 35, 0)  # RETURNING
 # What all but the owner may do with a file.
@@ -210,9 +214,9 @@ class SqliteFile:
         if self.path is not None:
             _try_room(self.path)
 
-    def has_room_for(self, size: int) -> bool:
-        """Return whether so many bytes can be written, and all of the log into the file after that."""
-        return self.path is None or has_room(self.path, size)
+    def find_lack(self, size: int) -> DiskFull | None:
+        """Return why so many bytes cannot be written, and all of the log into the file after that."""
+        return None if self.path is None else find_lack(self.path, size)
 
     def _find_full(self) -> DiskFull | None:
         try:
@@ -290,22 +294,27 @@ def _try_room(path: Path) -> None:
         trial.write_bytes(bytes(_ROOM))
     except OSError as error:
         if error.errno in NO_ROOM:
-            raise DiskFull("database or disk is full") from None
+            raise DiskFull from None
     finally:
         with suppress(OSError):
             trial.unlink(missing_ok=True)
 
 
-def has_room(path: Path, size: int) -> bool:
-    """Return whether so many bytes more in the log of a file, and all of that in the file itself, find room."""
+def find_lack(path: Path, size: int) -> DiskFull | None:
+    """Return why so many bytes more in the log of a file, and all of that in the file itself, find no room."""
     if sys.platform == "win32":
-        return True
+        return None
     try:
         found = os.statvfs(path)
         log = os.stat(f"{path}-wal").st_size
+        length = os.stat(path).st_size
     except OSError:  # The writer finds out what is wrong.
-        return True
-    return found.f_blocks == 0 or found.f_bavail * found.f_frsize >= log + 2 * size + _ROOM
+        return None
+    if found.f_blocks and found.f_bavail * found.f_frsize < log + 2 * size + _ROOM:
+        return DiskFull()
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    is_limited = limit != resource.RLIM_INFINITY and length + log + size + _ROOM > limit
+    return LengthLimited(limit) if is_limited else None
 
 
 def _refuse_taken(file: SqliteFile, error: FileTaken) -> StoreUnfit:

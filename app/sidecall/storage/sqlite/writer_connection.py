@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from sidecall.kernel.core.overload import StoreUnfit
 from sidecall.storage.sqlite.errors import (
-    DiskFull,
     FileChanged,
     FileDamaged,
     LogChanged,
@@ -234,14 +233,14 @@ class WriterConnection:
         now = time.monotonic()
         if now < self._roomy_until:
             return
-        if self._file.has_room_for(_MUCH):
+        if self._file.find_lack(_MUCH) is None:
             self._roomy_until = now + _SOON
             return
         size = _measure_pages(group) + spare
-        if not self._file.has_room_for(size):
+        if self._file.find_lack(size) is not None:
             self._cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            if not self._file.has_room_for(size):
-                raise DiskFull("database or disk is full")
+            if (lack := self._file.find_lack(size)) is not None:
+                raise lack
 
     def _commit(self, group: Sequence[Order]) -> list[Any]:
         self._file.require_same()
