@@ -43,10 +43,3 @@ def leave_on(*numbers: signal.Signals, end: Callable[[int], object] = os._exit, 
 def as_shells_do(code: int) -> int:
     """Return the exit code of a process as shells write it: 128 and the number for one that a signal has killed."""
     return code if code >= 0 else 128 - code
-
-
-def describe_end(code: int) -> str:
-    """Describe how a process ended, by its exit code; a negative one is a signal."""
-    if code >= 0:
-        return f"ended with exit code {code}"
-    return f"was killed by signal {-code} (exit code {as_shells_do(code)})"

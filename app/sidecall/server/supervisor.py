@@ -21,6 +21,7 @@ from types import FrameType
 
 from sidecall.features.telemetry.count_file import CountFile
 from sidecall.features.telemetry.log_writer import log_last
+from sidecall.kernel.concurrency.descendants import describe_end
 from sidecall.server.signals import (
     HANG_UP,
     REFUSED,
@@ -28,7 +29,6 @@ from sidecall.server.signals import (
     START_FAILED,
     START_REFUSED,
     as_shells_do,
-    describe_end,
     ending_signals,
     on_reload,
 )
@@ -222,10 +222,10 @@ class Supervisor:
             logger.error("worker %s could not start; the server ends", process.pid)
             self._give_up(REFUSED if code == START_REFUSED else START_FAILED)
         elif worker.has_served:
-            logger.error("worker %s %s; another one takes its place", process.pid, describe_end(code))
+            logger.error("worker %s %s; another one takes its place", process.pid, _say_end(code))
             self._try_again(0)
         else:
-            logger.error("worker %s %s before it served", process.pid, describe_end(code))
+            logger.error("worker %s %s, before it served", process.pid, _say_end(code))
             self._try_again(worker.trial)
 
     def _give_up(self, code: int = START_FAILED) -> None:
@@ -242,7 +242,7 @@ class Supervisor:
         if self._at_once or code in _IN_ORDER or (self._has_given_up and code in (*_UNSTARTED, START_AGAIN)):
             return
         lost = "; what it had not answered is lost" if code < 0 else ""
-        logger.error("worker %s %s%s", process.pid, describe_end(code), lost)
+        logger.error("worker %s %s%s", process.pid, _say_end(code), lost)
         if not self._has_given_up:
             self._code = max(self._code, as_shells_do(code))
 
@@ -283,3 +283,8 @@ def _follow_parent(link: WorkerLink, pulse: Connection) -> None:
             parent.join(_PULSE)
         link.are_left = True
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _say_end(code: int) -> str:
+    """Describe how a worker ended, with its exit code as shells write it."""
+    return describe_end(code) if code >= 0 else f"{describe_end(code)} (exit code {as_shells_do(code)})"
