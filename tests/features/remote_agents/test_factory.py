@@ -223,10 +223,13 @@ async def test_an_agent_asks_again(heard: Heard, make_client: MakeClient) -> Non
 @pytest.mark.parametrize("text", ["wait", "wait, and say nothing yet"])
 async def test_the_task_is_cancelled_at_the_deadline(heard: Heard, path: str, text: str) -> None:
     """Also one of which the agent says only later what it is called: no agent works for nobody."""
-    message = await ask(heard, path, text, timeout=0.3)
+    for seconds in (0.3, 3, 30):  # On a busy machine the agent may not have begun within the first.
+        message = await ask(heard, path, text, timeout=seconds)
+        assert message.response_metadata["error"]["kind"] == "timeout"
+        if heard.texts:
+            break
 
-    assert message.response_metadata["error"]["kind"] == "timeout"
-    await until(lambda: len(heard.cancelled) == 1, 5)
+    await until(lambda: 1 <= len(heard.texts) == len(heard.cancelled))
 
 
 @pytest.mark.parametrize(("depth", "is_asked"), [(None, True), ("2", True), ("3", False), ("x", False), ("1 3", False)])
