@@ -1,6 +1,7 @@
 """A file is written by a process of its own, which ends with its server and is started again when it ends before."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -145,6 +146,21 @@ async def test_who_reads_waits_where_a_change_was_cut_short(database: SqliteData
 
     assert ended
     assert await database.read("find_servers") == [("before", 1.0, 1.0)]
+
+
+async def test_a_process_that_is_started_while_the_file_is_closed_ends(tmp_path: Path) -> None:
+    """It would keep the file from the next server."""
+    database = SqliteDatabase(tmp_path / "ledger.db", purpose=replace(LEDGER, is_alone=True))
+    await database.open()
+    [writer] = find_writers()
+
+    os.kill(writer, signal.SIGKILL)
+    await until(lambda: bool(set(find_writers()) - {writer}))
+    await database.close()
+    del database
+    gc.collect()  # Which tells of a socket that was left open.
+
+    assert find_writers() == []
 
 
 async def test_who_waits_for_a_process_that_hangs_is_told(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Protocol
 
+from sidecall.kernel.concurrency.coroutines import read_error
 from sidecall.kernel.concurrency.pools import SERVER
 from sidecall.kernel.core.overload import StoreUnavailable, StoreUnfit
 from sidecall.storage.group_commit import Gathering
@@ -135,6 +136,7 @@ class Writer:
         self._is_tried = False  # Just now; to look through a large file takes long.
         self._pauses = GrowingPauses(_PAUSE, _LONGEST_PAUSE, lambda: self._loop.time())
         self._retrying: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[Usable] | None = None  # By the next backend.
         self._until_next: asyncio.TimerHandle | None = None  # As long as the next backend is waited for.
         self._hangs_after = hangs_after
         self._looks = 0  # Since something was heard.
@@ -177,9 +179,7 @@ class Writer:
         if self._is_closing:
             return
         self._is_closing = True
-        if self._retrying is not None:
-            self._retrying.cancel()
-            await asyncio.wait([self._retrying])
+        await self._stop_retrying()
         if self.trouble is not None:
             self._keep_only(_NONE)
         if not self._is_lost:
@@ -191,6 +191,15 @@ class Writer:
         if self._watch is not None:
             self._watch.cancel()
         await SERVER.run(self._backend.forget)
+
+    async def _stop_retrying(self) -> None:
+        if self._retrying is not None:
+            self._retrying.cancel()
+            await asyncio.wait([self._retrying])
+        if self._opening is not None:  # What is being started would keep the file.
+            await asyncio.wait([self._opening], timeout=_SECONDS_TO_CLOSE)
+            if self._opening is not None:
+                self._backend.give_up()
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
         """Queue a statement for the next group commit; the awaited result raises what went wrong."""
@@ -344,10 +353,10 @@ class Writer:
 
     async def _replace(self) -> bool:
         """Let another backend open the file; return False where it cannot be opened."""
+        self._opening = self._loop.create_task(self._open_again())
+        self._opening.add_done_callback(self._note_opened)
         try:
-            usable = await SERVER.run(self._backend.open)
-            self._is_lost = False
-            await self._backend.start(self._hear)
+            usable = await asyncio.shield(self._opening)
         except StoreChanged as error:
             self._end(error.message)
         except StoreUnfit as error:
@@ -359,6 +368,16 @@ class Writer:
             if not self._is_damaged:
                 self._recover(usable)
         return True
+
+    async def _open_again(self) -> Usable:
+        usable = await SERVER.run(self._backend.open)
+        self._is_lost = False
+        await self._backend.start(self._hear)
+        return usable
+
+    def _note_opened(self, opening: asyncio.Task[Usable]) -> None:
+        read_error(opening)
+        self._opening = None
 
     def _ask_again(self) -> None:
         """Have the writer process try the file, and end it where it gives no sign of life."""
