@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from sidecall.kernel.concurrency.event_loop import run_steadily
+from sidecall.kernel.concurrency.event_loop import cancel_all, run_steadily
 
 T = TypeVar("T")
 
@@ -57,11 +57,7 @@ class BackgroundLoop:
 
 async def _wait_and_cancel(end: asyncio.Event) -> None:
     await end.wait()
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    # What ignores its cancellation is left behind.
-    await asyncio.wait(left, timeout=1.0) if left else None
+    await cancel_all()  # What ignores its cancellation is left behind.
 
 
 def shared_loop() -> BackgroundLoop:

@@ -82,15 +82,21 @@ async def test_what_is_taken_once_is_taken_by_one(both: list[SqliteDatabase]) ->
     assert [sum(one is not None for one in taken[start : start + 2]) for start in range(0, 600, 2)] == [1] * 300
 
 
+async def kill_writer(databases: list[SqliteDatabase], sent: signal.Signals) -> int:
+    """End the process that writes by a signal, and return its id once all have missed it and have the next one."""
+    [killed] = find_writers()
+    os.kill(killed, sent)
+    for database in databases:
+        await until(lambda database=database: database.trouble is not None)  # type: ignore[misc]
+    for database in databases:
+        await until(lambda database=database: database.trouble is None)  # type: ignore[misc]
+    return killed
+
+
 async def test_another_process_takes_the_place_of_one_that_is_killed(both: list[SqliteDatabase]) -> None:
     """All are told, and go on; what was confirmed is there."""
     await both[0].write("register_server", "before", 1.0)
-    [killed] = find_writers()
-    os.kill(killed, signal.SIGKILL)
-    for database in both:
-        await until(lambda database=database: database.trouble is not None)  # type: ignore[misc]
-    for database in both:
-        await until(lambda database=database: database.trouble is None)  # type: ignore[misc]
+    killed = await kill_writer(both, signal.SIGKILL)
     for name, database in zip(("first", "second"), both, strict=True):
         await database.write("register_server", name, 1.0)
 
@@ -102,12 +108,7 @@ async def test_the_log_says_once_how_one_ended_for_all_workers(
     path: Path, both: list[SqliteDatabase], caplog: pytest.LogCaptureFixture
 ) -> None:
     """By the supervisor, whose child it is; the workers only see that it is gone."""
-    [killed] = find_writers()
-    os.kill(killed, signal.SIGSEGV)
-    for database in both:
-        await until(lambda database=database: database.trouble is not None)  # type: ignore[misc]
-    for database in both:
-        await until(lambda database=database: database.trouble is None)  # type: ignore[misc]
+    await kill_writer(both, signal.SIGSEGV)
 
     said = f"{path}: the process that wrote it was ended by SIGSEGV; another takes its place"
     assert caplog.messages.count(said) == 1

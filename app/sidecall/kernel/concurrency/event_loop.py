@@ -58,7 +58,7 @@ def closing_runner(loop_factory: Callable[[], asyncio.AbstractEventLoop] | None 
 def close_runner(runner: asyncio.Runner) -> None:
     """Cancel all tasks of a loop, wait a second for them, and close it."""
     loop = runner.get_loop()
-    left = run_steadily(loop, loop.create_task(_cancel_all()))
+    left = run_steadily(loop, loop.create_task(cancel_all()))
     if not left:
         runner.close()
         return
@@ -69,7 +69,7 @@ def close_runner(runner: asyncio.Runner) -> None:
     loop.close()
 
 
-async def _cancel_all() -> set[asyncio.Task[Any]]:
+async def cancel_all() -> set[asyncio.Task[Any]]:
     """Cancel all other tasks; return those that are not done a second later."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
