@@ -198,8 +198,6 @@ class Writer:
             await asyncio.wait([self._retrying])
         if self._opening is not None:  # What is being started would keep the file.
             await asyncio.wait([self._opening], timeout=_SECONDS_TO_CLOSE)
-            if self._opening is not None:
-                self._backend.give_up()
 
     def ask(self, statement: str, values: Any, kind: Kind, size: int | None = None) -> asyncio.Future[Any]:
         """Queue a statement for the next group commit; the awaited result raises what went wrong."""
