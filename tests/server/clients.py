@@ -104,12 +104,12 @@ class Network(Wire):
 class Client:
     """Be connected to an application of its own."""
 
-    def __init__(self, *, is_quick: bool = True) -> None:
+    def __init__(self, *, is_quick: bool = True, room: RequestRoom | None = None) -> None:
         self.application = Application()
         if is_quick:
             self.application.may_answer.set()
         state: dict[str, Any] = {}
-        connections = Connections(Lifecycle(), Patience(), 100, 5, RequestRoom(1_000_000_000))
+        connections = Connections(Lifecycle(), Patience(), 100, 5, room or RequestRoom(1_000_000_000))
         self.connection = Connection(_CONFIG, connections, state, asyncio.get_running_loop())
         self.connection.serve(self.application)
         # As in a server; pytest listens to that log, and answers would go another way.

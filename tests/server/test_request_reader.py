@@ -3,7 +3,8 @@
 import pytest
 
 from sidecall.server.refusals import MAX_HEADER_BYTES
-from tests.server.clients import Client, Seen, splits
+from sidecall.server.request_reader import RequestRoom
+from tests.server.clients import Client, Seen, settle, splits
 
 INNER = b"POST /inner HTTP/1.1\r\nHost: a\r\nX-Forwarded-User: ceo\r\nContent-Length: 0\r\n\r\n"
 CHUNKED = b"POST /first HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
@@ -125,10 +126,11 @@ async def test_trailers_are_bounded(endless: bytes, times: int, size: int) -> No
     for piece in pieces:
         if not client.wire.is_open:
             break
-        client.connection.data_received(piece)
+        await client.send(piece)
         received += len(piece)
-    if client.wire.is_open:
-        client.connection.data_received(b"\r\n\r\n")
+    while client.connection.flow.is_behind:
+        await settle()
+    await client.send(b"\r\n\r\n")
 
     assert not client.wire.is_open
     assert client.statuses == [b"431"]
@@ -293,3 +295,55 @@ async def test_what_was_sent_ahead_of_a_slow_answer_is_answered() -> None:
     assert was_left == 0
     assert client.lines == ["GET /second"] * 2001
     assert client.wire.is_open
+
+
+HEAD = CHUNKED.partition(b"2\r\n")[0]
+CHOPPED = HEAD + b"1\r\n.\r\n" * 16_000 + b"0\r\n\r\n"
+
+
+async def test_bodies_in_very_many_chunks_hold_up_nobody() -> None:
+    """Each chunk takes as long as a thousand bytes, and so they are read in turns."""
+    room = RequestRoom(1_000_000_000)
+    many, other = [Client(room=room) for _ in range(40)], Client(room=room)
+    for client in many:
+        client.connection.data_received(CHOPPED)
+    await other.send(SECOND)
+    answered = [len(client.statuses) for client in many]
+    while any(client.connection.flow.is_behind for client in many):
+        await other.send(SECOND)
+
+    assert (other.statuses[0], sum(answered)) == (b"200", 0)
+    assert [[len(seen.body) for seen in client.application.seen] for client in many] == [[16_000]] * 40
+    assert all(client.statuses == [b"200"] and client.wire.is_read for client in many)
+
+
+async def test_nothing_more_is_taken_of_whom_it_is_not_the_turn() -> None:
+    """Not even when the application takes what was read."""
+    client = Client()
+    client.connection.data_received(CHOPPED.removesuffix(b"0\r\n\r\n"))
+    taken = [client.wire.is_read]
+    while client.connection.flow.is_behind:
+        taken.append(client.wire.is_read)
+        await settle()
+    await client.send(b"40\r\n" + b"." * 64 + b"\r\n0\r\n\r\n", SECOND)
+
+    assert not any(taken)
+    assert client.wire.is_read
+    assert [len(seen.body) for seen in client.application.seen] == [16_064, 0]
+    assert client.statuses == [b"200", b"200"]
+
+
+async def test_a_client_that_hangs_up_before_its_turn_is_forgotten() -> None:
+    """Its bytes make room at once, and others have their turn."""
+    room = RequestRoom(1_000_000_000)
+    client, other = Client(room=room), Client(room=room)
+    client.connection.data_received(CHOPPED)
+    client.connection.connection_lost(None)
+    left = room.used
+    other.connection.data_received(CHOPPED)
+    while other.connection.flow.is_behind:
+        await settle()
+    await other.send()
+
+    assert (left, client.application.gone) == (0, 1)
+    assert (other.statuses, room.used) == ([b"200"], 0)

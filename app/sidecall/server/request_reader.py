@@ -20,6 +20,7 @@ from sidecall.http.application import Application
 from sidecall.http.backlog import Backlog
 from sidecall.http.fast_path import NOTHING
 from sidecall.kernel.lifecycle import Lifecycle
+from sidecall.server.read_turns import ReadTurns
 from sidecall.server.refusals import MAX_HEADER_BYTES, NO_PROXY, ROOM_FULL
 from sidecall.server.request_parser import HASH, SLASH, RequestParser, complete_scope
 from sidecall.server.responses import Cycle, Flow
@@ -106,7 +107,7 @@ class Keeper(Protocol):
 class RequestRoom:
     """Counts buffered bytes, and makes room by dropping the requests that have been incomplete for longest."""
 
-    __slots__ = ("late", "most", "shared", "unread", "used")
+    __slots__ = ("late", "most", "shared", "turns", "unread", "used")
 
     def __init__(self, most: int, largest: int = 0, unread: Backlog | None = None) -> None:
         """Allow `most` bytes, at least for the `largest` body; `unread` bytes have a bound of their own."""
@@ -115,6 +116,7 @@ class RequestRoom:
         self.shared = max(most - most // _KEPT_FREE, largest)
         self.used = 0
         self.unread = unread or Backlog()
+        self.turns = ReadTurns()
         # Those whose requests have been coming for a while, the first of them last.
         self.late: list[Keeper] = []
 
@@ -140,8 +142,11 @@ async def _fail(error: BaseException) -> None:
         del error  # Its traceback holds this frame, and would so hold itself.
 
 
-# Bytes that are read at once where they may hold many requests, which cost far more memory once they are read.
+# Bytes that are read at once where they may hold many requests, which cost far more memory once they are read, or many
+# lines, each of which takes as long as a thousand bytes without one.
 _PIECE = 1024
+# Lines of a packet, from headers or chunks, from which on it is read so.
+_MANY_LINES = 256
 # Bytes of requests that wait behind a slow one, beyond those of one packet.
 _MOST_AHEAD = 256 * 1024
 
@@ -190,8 +195,8 @@ class RequestReader(RequestParser):
         self.flow = Flow(cast("Transport", transport), self._room.unread)
 
     def data_received(self, data: bytes) -> None:
-        """Read more, unless enough requests are queued."""
-        if self.flow.is_held or (len(data) > _PIECE and data.count(b"\r\n\r\n") > 1):
+        """Read more, unless enough requests are queued, or others have to have their turn."""
+        if self._ahead or self.flow.is_held or (len(data) > _PIECE and _takes_long(data)):
             self._keep(data)
         else:
             self._read(data)
@@ -203,16 +208,39 @@ class RequestReader(RequestParser):
         self._ahead += data
         self._room.used += len(data)
         self._read_ahead()
-        if self._ahead and (len(self._ahead) > _MOST_AHEAD or not self._room.make(0, self, kept=len(self._ahead))):
+        if self.flow.is_held and len(self._ahead) > _MOST_AHEAD:
             self._end_with_answer()
+        elif self._ahead and not self._room.make(0, self, kept=len(self._ahead)):
+            self._refusal = ROOM_FULL
+            self.send_400_response("")
 
     def _read_ahead(self) -> None:
-        """Read what was buffered, up to the start of a request that has to wait for others."""
-        while self._ahead and not self.flow.is_held:
+        """Read a piece of what was buffered, and the rest in turn with other connections."""
+        if not self.flow.is_behind and self.read_piece():
+            self.flow.fall_behind()
+            self._room.turns.join(self)
+
+    def read_piece(self) -> bool:
+        """Read a piece of what was buffered; return whether there is more to read now.
+
+        What follows the start of a request that has to wait for others has to wait, too.
+        """
+        if self._ahead and not self.flow.is_held:
             piece = bytes(self._ahead[:_PIECE])
             del self._ahead[:_PIECE]
             self._room.used -= len(piece)
             self._read(piece)
+        if self._ahead and not self.flow.is_held:
+            return True
+        if self.flow.is_behind:
+            self._catch_up()
+        return False
+
+    def _catch_up(self) -> None:
+        self.flow.is_behind = False
+        is_full = self.cycle is not None and len(self.cycle.body) > HIGH_WATER_LIMIT
+        if self.flow.read_paused and not is_full and not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def _end_with_answer(self) -> None:
         """Close the connection after the pending answer; further input is discarded."""
@@ -342,3 +370,8 @@ class RequestReader(RequestParser):
             self.refuse(self._refusal)
             return
         self._end_with_answer()
+
+
+def _takes_long(data: bytes) -> bool:
+    """Return whether a packet has more than one request, or very many lines."""
+    return data.count(b"\r\n\r\n") > 1 or data.count(b"\r\n") > _MANY_LINES

@@ -59,12 +59,16 @@ class Flow(FlowControl):
     """Uvicorn's flow control with a hold: while reading is held, the application gets no more bytes.
 
     Unsent bytes count with the events that wait for other clients. Beyond the bound, the client is cut off.
+
+    Attributes:
+        is_held: Whether a request waits until those before it are answered.
+        is_behind: Whether bytes that have come wait until it is their turn to be read.
     """
 
     def __init__(self, transport: Transport, backlog: Backlog) -> None:
         # As uvicorn's own, with a lighter event.
         self._transport = transport
-        self.read_paused = self.write_paused = self.is_held = False
+        self.read_paused = self.write_paused = self.is_held = self.is_behind = False
         writable = Signal()
         writable.set()
         self._is_writable_event = cast("asyncio.Event", writable)
@@ -72,9 +76,14 @@ class Flow(FlowControl):
         self.size = 0
 
     def resume_reading(self) -> None:
-        """Resume reading, unless it is held."""
-        if self.read_paused and not self.is_held:
+        """Resume reading, unless it is held or behind."""
+        if self.read_paused and not self.is_held and not self.is_behind:
             super().resume_reading()
+
+    def fall_behind(self) -> None:
+        """Stop reading until what has come is read."""
+        self.is_behind = True
+        self.pause_reading()
 
     def listen(self) -> None:
         """Resume reading although it is held, to detect a disconnect."""
