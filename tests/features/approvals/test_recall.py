@@ -1,5 +1,6 @@
 """Calls that were decided about are known again, as far as the store can be asked."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from sidecall.features.approvals.steps import may_ask
 from sidecall.kernel.core.invocation import CallRequest
 from sidecall.kernel.core.overload import StoreUnavailable
 from sidecall.storage.sqlite.database import SqliteDatabase
+from tests.kit.costs.steps import count_steps
 from tests.kit.faulty import FaultyDatabase
 from tests.kit.pipelines import make_pipeline
 
@@ -63,3 +65,18 @@ async def test_without_a_store_only_calls_that_need_it_are_refused(offered: Any,
     await database.close()
 
     assert came == expected
+
+
+def test_looking_for_a_call_does_not_read_its_state() -> None:
+    """It may be large, and a call that nobody has to approve keeps none of it."""
+    pipeline = make_pipeline([ask_before])
+
+    def count(state: list[list[int]]) -> int:
+        request = CallRequest(ToolCall(name="ask_before", args={"n": 1}, id="call_1"), state=state)
+        counted, answer = count_steps(lambda: asyncio.run(pipeline.run(request)))
+        assert answer.content == "did 1"
+        return counted
+
+    count([])  # The first makes what later ones share.
+
+    assert count([[1]] * 2000) < count([]) + 200

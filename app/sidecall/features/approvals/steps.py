@@ -83,7 +83,9 @@ class FindPrevious:
         if review.approved or review.approval_id is not None:
             return
         try:
-            known = await self._approvals.find(CallRecord.of(invocation.request, invocation.id, get_origin(invocation)))
+            # Its state, which may be large, does not matter here: it changes while a call waits.
+            request = invocation.request.copy_with(state=None)
+            known = await self._approvals.find(CallRecord.of(request, invocation.id, get_origin(invocation)))
         except StoreUnavailable:
             # Most calls of a tool that may ask never do; the others find out when they ask.
             if is_asked_about(invocation.tool):
