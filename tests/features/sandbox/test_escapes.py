@@ -16,6 +16,7 @@ from sidecall.features.sandbox.shell import Shell
 from sidecall.features.sandbox.shell_state import ShellBounds, ShellStates
 from tests.features.sandbox.escapes import PYTHON, SHELL
 from tests.features.sandbox.machine import LIMITS, open_once
+from tests.kit.waiting import PATIENCE
 
 
 class Outside:
@@ -85,8 +86,8 @@ async def test_no_python_gets_out(outside: Outside, kind: str) -> None:
 async def test_no_python_gets_out_of_its_interpreter(outside: Outside) -> None:
     """Where there is no system beneath it."""
     python = MontyPython(LIMITS)
-    ends = {way: await python.run(_write(code, outside), outside.directory, 5) for way, code in PYTHON.items()}
-    works = await python.run("sum(range(10))", outside.directory, 5)
+    ends = {way: await python.run(_write(code, outside), outside.directory, PATIENCE) for way, code in PYTHON.items()}
+    works = await python.run("sum(range(10))", outside.directory, PATIENCE)
     await python.close()
 
     assert [way for way, end in ends.items() if _has_led_out(end.value)] == []
@@ -103,7 +104,7 @@ async def test_no_command_gets_out(outside: Outside, tmp_path: Path) -> None:
     out = []
     for way, command in SHELL.items():
         text = f"{told}; {{ {command}; }} >/dev/null && echo it led out"
-        end = await shell.run(text, outside.directory, ShellBounds(seconds=20), lambda _: None)
+        end = await shell.run(text, outside.directory, ShellBounds(seconds=PATIENCE), lambda _: None)
         if end.exit_code == 0 or end.stdout[0]:
             out.append((way, end))
 

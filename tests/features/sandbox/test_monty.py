@@ -8,6 +8,7 @@ import pytest
 from sidecall.features.sandbox.monty import MontyPython
 from sidecall.kernel.ports.sandbox import PythonEnd
 from tests.features.sandbox.machine import LIMITS
+from tests.kit.waiting import PATIENCE
 
 Run = Callable[[str], Awaitable[PythonEnd]]
 
@@ -16,7 +17,7 @@ Run = Callable[[str], Awaitable[PythonEnd]]
 async def run(tmp_path: Path) -> AsyncIterator[Run]:
     """Return what runs a piece of code, with a folder."""
     python = MontyPython(LIMITS)
-    yield lambda code: python.run(code, tmp_path, 5)
+    yield lambda code: python.run(code, tmp_path, PATIENCE)
     await python.close()
 
 
@@ -74,7 +75,7 @@ async def test_code_that_uses_files_for_too_long_is_ended(tmp_path: Path) -> Non
     python = MontyPython(LIMITS)
     (tmp_path / "a.txt").write_text("a")
     end = await python.run("print('hi')\nwhile True: open('/workspace/a.txt').read()", tmp_path, 0.1)
-    after = await python.run("6 * 7", tmp_path, 5)
+    after = await python.run("6 * 7", tmp_path, PATIENCE)
     await python.close()
 
     assert (end.stdout, after.value) == ("hi\n", "42")

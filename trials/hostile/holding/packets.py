@@ -1,7 +1,7 @@
 """Packets of many connections at once, full of lines, each of which takes as long to read as a thousand bytes."""
 
 import socket
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import httpx
 
@@ -9,6 +9,7 @@ from trials.hostile.holding.case import Ask, Case, Client
 
 _CONNECTIONS = 50
 _PATIENCE = 60.0
+_CUT_OFF = 599
 _HEAD = b"POST /tool_calls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 _CHUNKED = _HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 _CALL = b'{"name": "echo", "args": {"value": 1}, "id": "call_1"}'
@@ -20,26 +21,26 @@ def _chop(body: bytes) -> bytes:
 
 
 def _send_from_many(packet: bytes) -> Ask:
-    """Send bytes unchanged over each of many connections, and return an answer that is no success, or the first."""
+    """Send bytes unchanged over each of many connections at once, and return the answer with the highest status."""
 
     def ask(client: Client) -> httpx.Response:
         address = client.base_url.host, client.base_url.port
-        with ThreadPoolExecutor(_CONNECTIONS) as threads:
-            statuses = list(threads.map(lambda _: _exchange(address, packet), range(_CONNECTIONS)))
-        return httpx.Response(max(statuses))
+        with ExitStack() as stack:
+            opened = [stack.enter_context(socket.create_connection(address, _PATIENCE)) for _ in range(_CONNECTIONS)]
+            for connection in opened:
+                connection.sendall(packet)
+            return httpx.Response(max(map(_read_status, opened)))
 
     return ask
 
 
-def _exchange(address: tuple[str, int | None], packet: bytes) -> int:
-    with socket.create_connection(address, _PATIENCE) as connection:
-        connection.sendall(packet)
-        received = b""
-        while b"\r\n" not in received:
-            read = connection.recv(65536)
-            if not read:
-                return 599
-            received += read
+def _read_status(connection: socket.socket) -> int:
+    received = b""
+    while b"\r\n" not in received:
+        read = connection.recv(65536)
+        if not read:
+            return _CUT_OFF
+        received += read
     return int(received.split(b" ")[1])
 
 
