@@ -86,7 +86,7 @@ async def test_no_python_gets_out(outside: Outside, kind: str) -> None:
 async def test_no_python_gets_out_of_its_interpreter(outside: Outside) -> None:
     """Where there is no system beneath it."""
     python = MontyPython(LIMITS)
-    ends = {way: await python.run(_write(code, outside), outside.directory, PATIENCE) for way, code in PYTHON.items()}
+    ends = {way: await python.run(_write(code, outside), outside.directory, 5) for way, code in PYTHON.items()}
     works = await python.run("sum(range(10))", outside.directory, PATIENCE)
     await python.close()
 
