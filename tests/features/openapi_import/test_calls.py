@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from fastapi import FastAPI, Response
 
 from sidecall import ForwardedHeader, Secret, from_openapi
+from sidecall.features.openapi_import import requests
 from sidecall.features.openapi_import.from_openapi import OpenAPIToolkit
 from tests.features.openapi_import.pets import PIXEL, app, serving
 from tests.kit.clients import MakeClient
+from tests.kit.on_loop import listing_calls_on_loop
+from tests.kit.serving import serving_app
 
 
 @pytest.fixture(scope="module")
@@ -236,3 +240,35 @@ async def test_each_style_is_written_as_openapi_has_it(
     came = json.loads(await echo.ainvoke({said.get("name", "v"): value}))[part]
 
     assert came == (written or "v=%7B%22r%22%3A1%2C%22g%22%3A%22a%20b%22%7D")
+
+
+def _make_counting_service(_url: str) -> FastAPI:
+    """Answer with numbers, written with blanks."""
+    service = FastAPI()
+
+    @service.get("/ones/{count}", operation_id="list_ones")
+    def list_ones(count: int) -> Response:
+        return Response(json.dumps([1] * count), media_type="application/json")
+
+    return service
+
+
+@pytest.mark.parametrize(
+    ("count", "begins", "on_loop"),
+    [
+        pytest.param(10, "[1,1,", ["write_compact"], id="few"),
+        pytest.param(100_000, "[1,1,", [], id="many, in a thread"),
+        pytest.param(300_000, "[1, 1,", [], id="more than may be parsed"),
+    ],
+)
+async def test_a_long_answer_holds_nobody_up(
+    make_client: MakeClient, count: int, begins: str, on_loop: list[str]
+) -> None:
+    """It is written compactly elsewhere, or left as it is."""
+    with serving_app(_make_counting_service) as url:
+        kit = from_openapi(_make_counting_service(url).openapi(), base_url=url, private=True)
+        with listing_calls_on_loop(requests, "write_compact") as called:
+            message = await call(make_client, kit, "list_ones", count=count)
+
+    assert (message["status"], message["content"][: len(begins)]) == ("success", begins)
+    assert called == on_loop

@@ -6,6 +6,10 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from sidecall import Registry, StructuredTool, ToolMessage, remote_agent
 from sidecall.kernel.core.errors import InvalidToolOption
@@ -15,6 +19,7 @@ from tests.features.remote_agents.agents import Heard, serving_agents
 from tests.kit.calls import run
 from tests.kit.clients import MakeClient
 from tests.kit.events import events_in
+from tests.kit.serving import serving_app
 from tests.kit.waiting import until
 
 A2A = ("/rpc", "/polled", "/rest")
@@ -300,3 +305,27 @@ async def test_a_question_survives_the_server(heard: Heard, tmp_path: Path) -> N
     ended = await serve(f"/approvals/{approval['id']}", {"decision": "approve", "reason": "Kiel"})
 
     assert ended["message"]["content"] == "You said: Kiel"
+
+
+async def _answer_at_length(request: Request) -> JSONResponse:
+    """Be an endpoint of Chat Completions that says so many numbers beside its answer."""
+    count = int((await request.json())["messages"][0]["content"])
+    said = {"choices": [{"message": {"role": "assistant", "content": "Sunny."}}], "log": [1] * count}
+    return JSONResponse(said)
+
+
+@pytest.mark.parametrize(
+    ("count", "status", "content"),
+    [
+        (100_000, "success", "Sunny."),
+        (300_000, "error", "The agent's answer cannot be read: it has more than 250,000 values."),
+    ],
+)
+async def test_a_long_answer_holds_nobody_up(count: int, status: str, content: str) -> None:
+    """One that would is an error that says so."""
+    routes = [Route("/v1/chat/completions", _answer_at_length, methods=["POST"])]
+    with serving_app(lambda _: Starlette(routes=routes)) as url:
+        agent = remote_agent("weather", f"{url}/v1", description="Knows the weather.", dialect="chat", stream=False)
+        message = await run(agent, {"input": str(count)})
+
+    assert (message.status, message.content) == (status, content)

@@ -13,12 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sidecall.features.ledger.open_ledger import open_file_store
+from sidecall.features.vector_stores import embedding
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
 from sidecall.features.vector_stores.passage_search import Weights
 from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
 from tests.features.vector_stores.indexing.test_filters import FILES, FILTERS, holds
+from tests.kit.on_loop import listing_calls_on_loop
 
 URL = "http://127.0.0.1:9/v1"
 # What a model could have learnt: which words mean the same.
@@ -132,6 +134,14 @@ async def test_what_means_the_same_is_found(store_url: str, service: respx.Route
     failed = await stores.add("one", store, ids["owl"], {})
     assert failed.error == ("server_error", "The service that makes embeddings cannot be reached.")
     await stores.close()
+
+
+async def test_vectors_are_read_beside_the_event_loop(service: respx.Route) -> None:
+    """Those of 64 texts are some hundred thousand numbers."""
+    with listing_calls_on_loop(embedding, "_read") as on_loop:
+        vectors = await Embeddings(URL, "small", lambda: "key").embed(["tea"] * 65)
+
+    assert (len(vectors), service.call_count, on_loop) == (65, 2, [])
 
 
 @pytest.mark.parametrize(

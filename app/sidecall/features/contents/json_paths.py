@@ -9,12 +9,10 @@ from jsonpath.filter import BaseExpression, FilterQuery
 from jsonpath.segments import JSONPathSegment
 from jsonpath.selectors import Filter
 
-from sidecall.kernel.json_data.text import holds_more, parse_json
+from sidecall.kernel.json_data.text import MOST_AT_ONCE, holds_more, parse_json
 
 # Bytes of the searched JSON, as large as an artifact may be.
 MOST_BYTES = 16 * 1024 * 1024
-# Its values: a parser holds Python's lock until all are there, and so the event loop, though it runs in a thread.
-MOST_IN_IT = 250_000
 MOST_FOUND = 1000
 # Maximum visited places, comparisons and seconds.
 MOST_STEPS = 1_000_000
@@ -35,8 +33,8 @@ def find_values(body: bytes, path: str) -> list[Any]:
         raise PathError(f"the content has {len(body)} bytes; paths are for up to {MOST_BYTES}")
     if not path.startswith("$"):
         raise PathError("a path begins with $, as in $.items[0].name")
-    if holds_more(body, MOST_IN_IT):
-        raise PathError(f"the content has more than {MOST_IN_IT:,} values; read it with `lines` or `grep`")
+    if holds_more(body, MOST_AT_ONCE):
+        raise PathError(f"the content has more than {MOST_AT_ONCE:,} values; read it with `lines` or `grep`")
     try:
         plain = parse_json(body, most=None)
     except ValueError as error:

@@ -14,6 +14,7 @@ from sidecall.features.openapi_import.planning import RequestPlan
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import ToolException
 from sidecall.kernel.core.injection import UserToken
+from sidecall.kernel.json_data.foreign_json import parse_foreign
 from sidecall.kernel.ports.user_tokens import UserTokenRefused
 from sidecall.outgoing.clients import guarded_async_client
 
@@ -152,11 +153,11 @@ def _refuse_token(response: httpx.Response, plan: RequestPlan, secrets: Mapping[
 async def _read_answer(response: httpx.Response, context: ToolContext) -> Any:
     kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if not response.is_success:
-        raise _make_error(response, kind)
+        raise await _make_error(response, kind)
     if not response.content:
         return f"Done: {_write_status(response)}, without a body."
     if kind.endswith(("/json", "+json")):
-        return _compact(response)
+        return await _compact(response)
     if not kind or _TEXTS.fullmatch(kind):
         return response.text
     if kind.startswith("image/"):
@@ -167,9 +168,10 @@ async def _read_answer(response: httpx.Response, context: ToolContext) -> Any:
     return f"A file of the type {kind}, {len(response.content)} bytes, kept at /contents/{content_id}."
 
 
-def _compact(response: httpx.Response) -> str:
+async def _compact(response: httpx.Response) -> str:
+    """Write JSON without what a model need not read; what is none, or has too many values, is left as it is."""
     try:
-        return write_compact(from_json(response.content))
+        return await parse_foreign(response.content, lambda text: write_compact(from_json(text)))
     except ValueError:
         return response.text
 
@@ -179,10 +181,10 @@ def _write_status(response: httpx.Response) -> str:
     return f"{response.status_code} {reason[:60]}".strip()
 
 
-def _make_error(response: httpx.Response, kind: str) -> ToolException:
+async def _make_error(response: httpx.Response, kind: str) -> ToolException:
     """Format the error of a service: its status, and its own text as far as a model can use it."""
     is_text = not kind or _TEXTS.fullmatch(kind) is not None
-    text = (_compact(response) if kind.endswith(("/json", "+json")) else response.text) if is_text else ""
+    text = (await _compact(response) if kind.endswith(("/json", "+json")) else response.text) if is_text else ""
     if len(text) > _MOST_OF_ERROR:
         text = f"{text[:_MOST_OF_ERROR]}…"
     if response.is_redirect:

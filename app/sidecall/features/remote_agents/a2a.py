@@ -109,7 +109,10 @@ class AgentTask:
         if not isinstance(artifact, Mapping) or len(self._artifacts) >= _MOST_ARTIFACTS:
             return
         name, parts = str(artifact.get("artifactId")), _list_parts(artifact)
-        self._artifacts[name] = [*self._artifacts.get(name, ()), *parts] if append else parts
+        if append:
+            self._artifacts.setdefault(name, []).extend(parts)
+        else:
+            self._artifacts[name] = parts
         self._report(_join_texts(parts))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 
 from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.json_data.foreign_json import TooManyValues, parse_foreign
+from sidecall.kernel.json_data.text import LARGE
 
 # Seconds for the message that cancels a turn.
 HANGING_UP = 1.0
@@ -91,7 +93,7 @@ class AgentConnection:
         Raises:
             ToolException: There is none.
         """
-        return _read(await self._client.get(url, headers=self._headers))
+        return await _read(await self._client.get(url, headers=self._headers))
 
     async def post(self, url: str, body: Any) -> Any:
         """Send JSON, and return the JSON answer.
@@ -99,7 +101,7 @@ class AgentConnection:
         Raises:
             ToolException: The agent refuses, or answers with something else.
         """
-        return _read(await self._client.post(url, json=body, headers=self._headers))
+        return await _read(await self._client.post(url, json=body, headers=self._headers))
 
     async def stream(self, url: str, body: Any) -> AsyncIterator[Any]:
         """Send JSON, and yield each event; a JSON answer counts as one.
@@ -111,7 +113,7 @@ class AgentConnection:
         async with self._client.stream("POST", url, json=body, headers=headers) as response:
             if not response.is_success or not response.headers.get("Content-Type", "").startswith("text/event-stream"):
                 await response.aread()
-                yield _read(response)
+                yield await _read(response)
                 return
             lines: list[str] = []
             async for line in response.aiter_lines():
@@ -120,9 +122,9 @@ class AgentConnection:
                 elif not line and lines:
                     text, lines = "\n".join(lines), []
                     if text.strip() != "[DONE]":
-                        yield _parse(text)
+                        yield await _parse(text)
             if lines and "\n".join(lines).strip() != "[DONE]":
-                yield _parse("\n".join(lines))
+                yield await _parse("\n".join(lines))
 
 
 def _has_answered(turn: asyncio.Task[Any] | None) -> bool:
@@ -130,15 +132,17 @@ def _has_answered(turn: asyncio.Task[Any] | None) -> bool:
     return turn is not None and turn.done() and not turn.cancelled() and turn.exception() is None
 
 
-def _read(response: httpx.Response) -> Any:
+async def _read(response: httpx.Response) -> Any:
     if not response.is_success:
         raise _explain(response)
-    return _parse(response.text)
+    return await _parse(response.text)
 
 
-def _parse(text: str) -> Any:
+async def _parse(text: str) -> Any:
     try:
-        return json.loads(text)
+        return await parse_foreign(text.encode(errors="surrogatepass"), json.loads)
+    except TooManyValues as error:
+        raise ToolException(f"The agent's answer cannot be read: it has {error}.") from None
     except (ValueError, RecursionError):
         raise ToolException(_BROKEN) from None
 
@@ -146,8 +150,9 @@ def _parse(text: str) -> Any:
 def _explain(response: httpx.Response) -> ToolException:
     is_passing = response.status_code in _PASSING
     said = response.text.strip()
-    with suppress(ValueError, RecursionError, TypeError, KeyError):
-        said = str(json.loads(said)["error"]["message"])
+    if len(said) <= LARGE:  # A longer one is a page.
+        with suppress(ValueError, RecursionError, TypeError, KeyError):
+            said = str(json.loads(said)["error"]["message"])
     after = response.headers.get("Retry-After", "")
     wait = float(after) if after.isdecimal() and len(after) < 6 else None
     text = f"The agent answers {response.status_code}: {said[:_MOST_OF_ERROR] or response.reason_phrase}"

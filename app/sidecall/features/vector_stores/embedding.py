@@ -11,6 +11,7 @@ import httpx
 
 from sidecall.features.vector_stores.index import pack_vector
 from sidecall.features.vector_stores.texts import UnreadableFile
+from sidecall.kernel.concurrency.pools import PASSAGES
 from sidecall.outgoing.clients import guarded_async_client
 
 _AT_ONCE = 64
@@ -50,7 +51,7 @@ class Embeddings:
             async with guarded_async_client(allow=[named], private=[named], **bounds) as client:
                 for start in range(0, len(texts), _AT_ONCE):
                     part = texts[start : start + _AT_ONCE]
-                    found += _read(await self._ask(client, part), len(part))
+                    found += await PASSAGES.run(_read, await self._ask(client, part), len(part))
         except (httpx.HTTPError, httpx.InvalidURL):
             raise EmbeddingFailed("The service that makes embeddings cannot be reached.") from None
         return found

@@ -24,6 +24,8 @@ _STEP, _IN_A_ROW = 15, _LONG_NUMBER // 15
 _MAYBE_LONG = re.compile(rb"\d{%d}" % _IN_A_ROW)
 # Values that a text may hold: a model never writes as many, and they are parsed, checked and told of within 0.1 s.
 MOST_VALUES = 50_000
+# Values that a thread may parse at once: a parser holds Python's lock until all are there, and so the event loop.
+MOST_AT_ONCE = 250_000
 # Levels to which a text may nest, and bytes of a text that cannot be deeper.
 _DEEPEST = 200
 NEVER_DEEP = 2 * _DEEPEST
