@@ -3,15 +3,21 @@
 import asyncio
 import json
 import logging
+from functools import partial
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
+from sidecall import remote_agent
 from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
 from sidecall.features.mcp_client.sdk.processes import ErrorOutput
 from tests.features.mcp_client.entries import describe_kit, write_servers
 from tests.kit.clients import MakeClient
+from tests.kit.serving import serving_app
 from tests.limits.by_request import Provoke, call, post, say
 from tests.limits.offered import echo
 
@@ -34,6 +40,23 @@ async def _message(make_client: MakeClient) -> str:
     client = await _connect(make_client, max_result_bytes=1_000_000)
     await _wait_for_state(client, "connected")
     return say(await post(client, call("kit__flood")))
+
+
+async def _flood(make_client: MakeClient, what: str, text: str, **args: int) -> str:
+    client = await _connect(make_client)
+    await _wait_for_state(client, "connected")
+    answer = await post(client, call("kit__flood", **args))
+    return say(answer) if f"has more than {text} {what}" in answer.text else answer.text
+
+
+async def _long_agent(make_client: MakeClient) -> str:
+    said = {"choices": [{"message": {"role": "assistant", "content": "Hi."}}], "log": [1] * 250_000}
+    answer = Response(json.dumps(said), media_type="application/json")
+    with serving_app(
+        lambda _: Starlette(routes=[Route("/v1/chat/completions", lambda _: answer, methods=["POST"])])
+    ) as url:
+        agent = remote_agent("agent", f"{url}/v1", "chat", description="Answers.", stream=False)
+        return say(await post(await make_client(agent), call("agent", input="hello")))
 
 
 async def _tools(make_client: MakeClient) -> str:
@@ -85,8 +108,11 @@ async def _patterns(make_client: MakeClient) -> str:
 
 BY_UPSTREAM: dict[str, Provoke] = {
     "bytes of a message of an MCP server whose tools are offered": _message,
-    "tools of such a server": _tools,
-    "seconds in which such a server starts and lists its tools": _seconds,
+    "values in such a message, at every depth": partial(_flood, what="values", text="100,000", values=100_000),
+    "blocks of content in such a message": partial(_flood, what="blocks", text="5,000", blocks=5_001),
+    "values of JSON that an agent of another program answers": _long_agent,
+    "tools of such an MCP server": _tools,
+    "seconds in which such an MCP server starts and lists its tools": _seconds,
     "characters of a call, times [those of the patterns](mcp-servers.md#schemas) in another server's schema": _patterns,
     "lines of an MCP server's stderr in the log": _lines,
 }

@@ -66,7 +66,8 @@ def _answer(message: dict[str, Any]) -> dict[str, Any]:
         return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": me}
     if message["method"] == "tools/list":
         return {"tools": [TOOL]}
-    return {"content": [{"type": "text", "text": message["params"]["arguments"]["words"]}]}
+    args = message["params"]["arguments"]
+    return {"content": [{"type": "text", "text": args["words"]}] * args.get("blocks", 1)}
 
 
 @contextmanager

@@ -109,6 +109,14 @@ def show(_message: Mapping[str, Any], _args: Mapping[str, Any]) -> dict[str, Any
     }
 
 
+def flood(_message: Mapping[str, Any], args: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer with a long text, with many blocks, or with many values."""
+    if not args:
+        return text("x" * 3_000_000)
+    blocks = [{"type": "text", "text": "x"}] * args.get("blocks", 0)
+    return {"content": blocks, "structuredContent": {"values": [1] * args.get("values", 0)}}
+
+
 def fail(_message: Mapping[str, Any], _args: Mapping[str, Any]) -> dict[str, Any]:
     """Fail in words."""
     return {**text("the disk is full"), "isError": True}
@@ -129,7 +137,7 @@ TOOLS: dict[str, Any] = {
     "fail": fail,
     "die": die,
     "environ": lambda *_: text(json.dumps(dict(os.environ))),
-    "flood": lambda *_: text("x" * 3_000_000),
+    "flood": flood,
     "extra.tool": lambda *_: text("new"),
 }
 KNOWN = ("echo", "add", "extra.tool")

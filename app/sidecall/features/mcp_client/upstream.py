@@ -43,8 +43,6 @@ _SOURCE = "MCP servers"
 _PATIENCE = 10.0
 
 _LOOK = 1.0
-# Tools that are compiled at once, before other tasks get a turn.
-_AT_ONCE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,14 +306,13 @@ class Upstream:
         waits = self.waiting.get(server.name, frozenset())
         found: list[CompiledTool] = []
         words = self._words.get(server.name, {})
-        for number, said in enumerate(tools):
+        for said in tools:
             listed = replace(said, description=words[said.name]) if said.name in words else said
-            if number % _AT_ONCE == _AT_ONCE - 1:
-                await asyncio.sleep(0)
             key = server.name, listed.name
             made = self._made.get(key)
             if made is None or (made.server, made.name, made.listed) != (server, names[key], listed):
-                made = self._made[key] = _make(server, listed, names[key])
+                # In a thread: a server may list schemas of any size.
+                made = self._made[key] = await SERVER.run(_make, server, listed, names[key])
             if made.tool is not None and listed.name not in waits:
                 found.append(made.tool)
         return found

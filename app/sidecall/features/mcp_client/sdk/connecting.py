@@ -27,6 +27,7 @@ from sidecall.features.mcp_client.link import (
     ServerAbsent,
 )
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
+from sidecall.features.mcp_client.sdk.message_bounds import BoundedBody, BoundedEvents
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.features.mcp_client.sdk.processes import open_pipes
 from sidecall.kernel.core.options import ToolAnnotations
@@ -314,27 +315,11 @@ async def _open_http(entry: UpstreamEntry, bounds: LinkBounds, headers: Mapping[
 
 
 async def _bound_body(limit: int, response: httpx2.Response) -> None:
-    """Bound a body that is one message; the client bounds each event of a stream."""
+    """Bound a body that is one message, and each event of a stream."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise LinkLost("It compresses answers, although it was asked not to.")
-    if not response.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
-        response.stream = _BoundedStream(response.stream, limit)
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: Any, left: int) -> None:
-        self._stream = stream
-        self._left = left
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._stream:
-            self._left -= len(chunk)
-            if self._left < 0:
-                raise LinkLost("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+    is_stream = response.headers.get("Content-Type", "").lower().startswith("text/event-stream")
+    response.stream = (BoundedEvents if is_stream else BoundedBody)(response.stream, limit)
 
 
 def format_connection_error(error: BaseException) -> str:

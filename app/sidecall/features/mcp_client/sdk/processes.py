@@ -12,13 +12,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import anyio
-import mcp_types
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
 
 from sidecall.features.mcp_client.connection_supervisor import EntrySanitizer
-from sidecall.features.mcp_client.link import ServerAbsent
+from sidecall.features.mcp_client.link import LinkLost, ServerAbsent
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
+from sidecall.features.mcp_client.sdk.message_bounds import TOO_LARGE, parse_message
 from sidecall.features.mcp_client.sdk.process_reapers import ProcessReaper
 from sidecall.kernel.concurrency.descendants import add_descendants, kill, kill_group
 
@@ -255,18 +254,21 @@ async def _read(
         try:
             while line := await stream.readline():
                 if line.strip():
-                    await heard.send(_parse(server, line))
+                    await heard.send(await _parse(server, line))
         except ValueError:
-            notify_gone("It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES.")
+            notify_gone(TOO_LARGE)
+            return
+        except LinkLost as error:
+            notify_gone(str(error))
             return
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         notify_gone(await find_end())  # Before the stream ends: the client notices that too, but not why.
 
 
-def _parse(server: str, line: bytes) -> Any:
+async def _parse(server: str, line: bytes) -> Any:
     try:
-        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+        return await parse_message(line)
     except ValueError as error:
         logger.warning("[%s] a line of its output is no message of MCP: %.200r", server, line)
         return error
