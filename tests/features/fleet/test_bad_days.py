@@ -297,7 +297,7 @@ def test_a_bus_that_is_full_or_stands_still_loses_nothing(fleet: Fleet, server: 
         asked = [threads.submit(call, patient, "echo", text=f"{number:0200}") for number in range(30)]
         wait_for(lambda: patient.metrics()['sidecall_fleet_waiting{queue="cpu"}'] == 30)
         os.kill(fleet.bus.pid, signal.SIGSTOP)
-        time.sleep(2)
+        time.sleep(1)
         os.kill(fleet.bus.pid, signal.SIGCONT)
         assert blocked.result(PATIENCE).json()["content"] == "still here"
         assert [it.result(PATIENCE).json()["content"] for it in asked] == [f"{number:0200}" for number in range(30)]
