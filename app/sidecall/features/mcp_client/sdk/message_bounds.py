@@ -4,6 +4,7 @@ The official client parses and checks a message on the event loop, which takes l
 blocks of content.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +19,7 @@ from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.json_data.text import LARGE, holds_more
 
 MOST_VALUES = 100_000
-MOST_BLOCKS = 5_000
+MOST_BLOCKS = 3_000
 TOO_LARGE = "It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES."
 _MANY_VALUES = f"more than {MOST_VALUES:,} values"
 _MANY_BLOCKS = f"more than {MOST_BLOCKS:,} blocks of content"
@@ -111,7 +112,10 @@ class BoundedEvents(httpx2.AsyncByteStream):
             if end > 0:
                 whole = bytes(begun[:end])
                 del begun[:end]
-                yield whole if len(whole) <= LARGE else await _bound_events(whole)
+                whole = whole if len(whole) <= LARGE else await _bound_events(whole)
+                for start in range(0, len(whole), LARGE):  # The client takes its time with each.
+                    yield whole[start : start + LARGE]
+                    await asyncio.sleep(0)
             if len(begun) > self._most:
                 raise LinkLost(TOO_LARGE)
         yield bytes(begun)
