@@ -9,7 +9,7 @@ from bench.latency_probe import LatencyProbe
 from bench.rounds import milliseconds
 from tests.kit.postgres import find_programs, running
 from trials.finding import Finding
-from trials.hostile.holding import answers, bodies, choices, headers, kept, listings, packets
+from trials.hostile.holding import answers, bodies, choices, headers, kept, listings, packets, upstreams
 from trials.hostile.holding.case import Case
 from trials.serving import serving
 
@@ -20,7 +20,7 @@ _LONGEST = 0.1
 # The best of so many counts: others have their turn on the machine, too. What is well within the bound is done once.
 _TIMES = 3
 _WELL_WITHIN = 0.06
-_OTHERS = [*bodies.CASES, *choices.CASES, *answers.CASES, *kept.CASES, *headers.CASES, *packets.CASES]
+_OTHERS = [*bodies.CASES, *choices.CASES, *answers.CASES, *kept.CASES, *headers.CASES, *packets.CASES, *upstreams.CASES]
 # Of each kind, so that lists stay small.
 _SHORT = [*listings.CASES[::4], *bodies.CASES[::4], *answers.CASES[::4], *kept.CASES[::4], *headers.CASES[::8]]
 
@@ -66,7 +66,7 @@ def do_all(
     with TemporaryDirectory() as folder:
         kept_in = {"SIDECALL_STORE": f"sqlite:///{folder}/ledger.db", "SIDECALL_WORKSPACE_DIR": f"{folder}/workspaces"}
         kits = {"SIDECALL_TOOLKITS": "files,python,shell,file_search", "SIDECALL_PROCESSES": "1"}
-        wanted = {**kept_in, **kits, "TRIAL_KEY": "hidden-word-0123456789", **settings}
+        wanted = {**kept_in, **kits, **upstreams.SETTINGS, "TRIAL_KEY": "hidden-word-0123456789", **settings}
         with (
             serving(tools, **wanted) as server,
             httpx.Client(base_url=server.url, trust_env=False, timeout=120) as client,

@@ -111,8 +111,8 @@ def show(_message: Mapping[str, Any], _args: Mapping[str, Any]) -> dict[str, Any
 
 def flood(_message: Mapping[str, Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """Answer with a long text, with many blocks, or with many values."""
-    if not args:
-        return text("x" * 3_000_000)
+    if args.keys() <= {"length"}:
+        return text("x" * args.get("length", 3_000_000))
     blocks = [{"type": "text", "text": "x"}] * args.get("blocks", 0)
     return {"content": blocks, "structuredContent": {"values": [1] * args.get("values", 0)}}
 

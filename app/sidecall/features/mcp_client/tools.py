@@ -18,6 +18,7 @@ from sidecall.compiler.pattern_places import leave_patterns
 from sidecall.compiler.schema_documents import SchemaUnfit
 from sidecall.features.mcp_client.link import ListedTool, RemoteAnswer
 from sidecall.features.mcp_client.mcp_json import UpstreamEntry
+from sidecall.kernel.concurrency.pools import RESULTS
 from sidecall.kernel.core.context import ToolContext
 from sidecall.kernel.core.errors import DefinitionError, SchemaInferenceError, ToolException
 from sidecall.kernel.core.injection import FromFunction, Secret
@@ -34,6 +35,8 @@ logger = logging.getLogger("sidecall")
 _SECRET = "_sidecall_secret_"  # noqa: S105  a name
 
 _HEADERS = "_sidecall_headers"
+# Blocks of an answer that are read while others wait.
+_FEW_BLOCKS = 200
 
 # Calls a tool of a server: its name there, the arguments, the context, and headers for this call only.
 CallRemote = Callable[[str, Mapping[str, Any], ToolContext, Mapping[str, str]], Awaitable[RemoteAnswer]]
@@ -118,7 +121,9 @@ def _make_function(entry: UpstreamEntry, name: str, call: CallRemote) -> Callabl
         context: ToolContext = arguments.pop(CONTEXT)
         kept = {secret: arguments.pop(parameter, None) for parameter, secret in secrets.items()}
         sent = wanted.fill(kept, arguments.pop(_HEADERS)) if wanted else {}
-        return read_remote_answer(await call(name, arguments, context, sent))
+        answer = await call(name, arguments, context, sent)
+        is_short = len(answer.blocks) <= _FEW_BLOCKS
+        return read_remote_answer(answer) if is_short else await RESULTS.run(read_remote_answer, answer)
 
     hidden = [
         _hide(parameter, Annotated[str | None, Secret(secret, "caller")], None) for parameter, secret in secrets.items()
