@@ -1,9 +1,15 @@
 """A page of the history ends where it is large, and no more is read at once than some pages take."""
 
+import asyncio
 import time
 import tracemalloc
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from sidecall.features.history import listing
 from sidecall.features.history.history import History
 from sidecall.features.history.memory_store import HistoryBounds
 from sidecall.features.history.pending_calls import NotedCall
@@ -64,3 +70,31 @@ async def test_what_lies_between_two_calls_is_read_for_few_at_once(tmp_path: Pat
 
     assert [len(page) for page in pages] == [40]
     assert peak < 20_000_000  # Of 40 MB
+
+
+async def test_others_run_while_a_long_page_is_made(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand calls take long enough for others to notice."""
+    blocks, now, turns = make_blocks(store, BOUNDS), int(time.time() * 1000), 0
+    made, make_entry = Counter[int](), listing.make_entry
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def make(*given: Any) -> Any:
+        made[turns] += 1
+        return make_entry(*given)
+
+    monkeypatch.setattr(listing, "make_entry", make)
+    async with opened(blocks, 1e9) as history:
+        for first in range(0, 1000, 250):
+            await keep(blocks, [note(now + number, number, "ann", 10) for number in range(first, first + 250)])
+        others = asyncio.create_task(take_turns())
+
+        pages = await read_pages(history, CallFilter("default"))
+
+        others.cancel()
+    assert [len(page) for page in pages] == [1000]
+    assert max(made.values()) <= 64

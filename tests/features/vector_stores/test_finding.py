@@ -6,6 +6,7 @@ import string
 from collections.abc import Iterator
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 import respx
@@ -16,6 +17,7 @@ from sidecall.features.ledger.open_ledger import open_file_store
 from sidecall.features.vector_stores import embedding
 from sidecall.features.vector_stores.embedding import EmbeddingFailed, Embeddings
 from sidecall.features.vector_stores.file_indexer import make_mark
+from sidecall.features.vector_stores.filters import write_filter
 from sidecall.features.vector_stores.passage_search import Weights
 from sidecall.features.vector_stores.records import VectorStoreBounds
 from sidecall.features.vector_stores.stores import VectorStores
@@ -70,6 +72,24 @@ def test_sql_finds_what_python_finds(kept: Kept) -> None:
         assert found == {kept.texts[number] for number, it in enumerate(files) if holds(wanted, it)}
 
     look()
+
+
+async def test_a_filter_of_many_parts_is_not_joined(emptied_url: str) -> None:
+    """PostgreSQL would look for the best order of all joins for longer than a search may take."""
+    stores = VectorStores(open_file_store(emptied_url), VectorStoreBounds())
+    await stores.open()
+    parts = [{"type": kind, "key": "a", "value": number} for number in range(5) for kind in ("eq", "ne", "gte")]
+    condition, values = write_filter({"type": "and", "filters": parts})
+    connection = await asyncpg.connect(emptied_url)
+    try:
+        plan = await connection.fetch(
+            f"EXPLAIN SELECT m.number FROM vector_store_files AS m WHERE {condition}", *values
+        )
+    finally:
+        await connection.close()
+        await stores.close()
+
+    assert not any("Join" in line or "Nested Loop" in line for (line,) in plan)
 
 
 def test_no_query_is_syntax(kept: Kept) -> None:

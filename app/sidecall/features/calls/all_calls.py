@@ -7,6 +7,7 @@ from operator import attrgetter
 from sidecall.features.calls.in_flight import cancel_in_flight, find_in_flight, list_in_flight
 from sidecall.features.jobs.errors import CallEnded, UnknownCall
 from sidecall.features.server_parts import Parts
+from sidecall.kernel.concurrency.portions import make_each
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.scopes import OPERATE, READ
@@ -31,7 +32,7 @@ async def list_calls(
     others = partial(list_in_flight, parts) if wanted.status == "running" else parts.history.list
     past = await others(wanted, limit, cursor)
     page = join_pages(remembered, past, limit)
-    return CallPage([parts.add_tags(entry) for entry in page.calls], page.cursor)
+    return CallPage(await make_each(parts.add_tags, page.calls), page.cursor)
 
 
 def join_pages(remembered: CallPage, past: CallPage, limit: int) -> CallPage:

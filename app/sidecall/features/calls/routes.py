@@ -32,6 +32,7 @@ from sidecall.http.parameters import (
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.server_sent_events import MEDIA_TYPE, PieceStream
+from sidecall.kernel.concurrency.portions import make_each
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ
@@ -149,6 +150,11 @@ async def _of_what(
     return CallOrigin(conversation_id, trace_id, request_id)
 
 
+def _show(entry: CallEntry) -> dict[str, Any]:
+    shown: dict[str, Any] = entry.model_dump(mode="json", exclude={"message"})
+    return shown
+
+
 async def _count(
     of_whom: Annotated[CallFilter, Depends(_of_whom)],
     status: OfStatus = None,
@@ -187,7 +193,7 @@ async def list_tool_calls(
     there is one.
     """
     page = await list_calls(parts, wanted, limit, cursor)
-    shown = [entry.model_dump(mode="json", exclude={"message"}) for entry in page.calls]
+    shown = await make_each(_show, page.calls)
     response = Reply(to_json(shown)).to_response()
     if page.cursor is not None:
         response.headers["Link"] = write_link("/tool_calls", keep_query(request, page.cursor))

@@ -13,6 +13,7 @@ from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecis
 from sidecall.features.jobs.retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.fair_queue import Shares
+from sidecall.kernel.concurrency.portions import make_each
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored
@@ -145,7 +146,7 @@ class SqlCalls:
         """List calls, newest first, up to `limit`, fewer when they are large, with or without answers."""
         async with self._shares.take((wanted.tenant, "")):
             page = await read_page(self._database, wanted, limit, cursor, is_whole=is_whole)
-        return CallPage([to_entry(row) for row in page.rows], page.cursor)
+        return CallPage(await make_each(to_entry, page.rows), page.cursor)
 
     async def release(self, call_id: str, attempt: int) -> bool:
         """Queue a call again that could not start, or may run twice; return whether its cancellation was requested."""
