@@ -18,6 +18,7 @@ from sidecall.features.history.rollups import CallSummary, SummaryPart
 from sidecall.features.jobs.answers import show_entry
 from sidecall.features.jobs.errors import CallNotKept, UnknownCall
 from sidecall.features.server_parts import PartsDep
+from sidecall.http.disconnect import DisconnectListener
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import (
     WHOLE_NUMBER,
@@ -192,7 +193,8 @@ async def list_tool_calls(
     your own. A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if
     there is one.
     """
-    page = await list_calls(parts, wanted, limit, cursor)
+    # One that nobody waits for would hold a place for those who do.
+    page = await DisconnectListener(request.receive).over(list_calls(parts, wanted, limit, cursor))
     shown = await make_each(_show, page.calls)
     response = Reply(to_json(shown)).to_response()
     if page.cursor is not None:

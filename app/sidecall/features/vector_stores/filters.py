@@ -23,8 +23,8 @@ _FORM = (
     '{"type": "and", "filters": [...]} with and or or.'
 )
 # The alias of each file: `m` and a number.
-# As a value, not as a condition of its own: else PostgreSQL joins them all, and looks for the best order of a hundred
-# joins for ten seconds.
+# As a value, not as a condition of its own: PostgreSQL would otherwise join them all, and look for the best order of a
+# hundred joins for ten seconds.
 _HAS = (
     "((EXISTS (SELECT 1 FROM file_attributes AS a WHERE a.member = m.number AND a.name = {} AND a.kind = {} AND {}))"
     " IS TRUE)"

@@ -25,6 +25,7 @@ from sidecall.features.vector_stores.request_models import (
     choose_cut,
     read_model,
 )
+from sidecall.http.disconnect import DisconnectListener
 from sidecall.http.fast_path import Reply
 from sidecall.http.parameters import CallerDep, LateRoute, refuse_unknown_parameters
 from sidecall.http.problems import Problem
@@ -155,7 +156,8 @@ async def search_vector_store(
     await stores.find(caller.tenant, vector_store_id)
     asked = (wanted.queries, wanted.max_num_results, wanted.filters, [vector_store_id], wanted.weights)
     try:
-        found = await stores.search(caller.tenant, *asked)
+        # One that nobody waits for would hold a place for those who do.
+        found = await DisconnectListener(request.receive).over(stores.search(caller.tenant, *asked))
     except ToolException as error:
         said = {"loc": ["body", "filters"], "type": "filters", "msg": str(error)}
         raise InvalidParameter(str(error), errors=[said]) from None

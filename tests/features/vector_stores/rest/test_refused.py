@@ -10,8 +10,10 @@ import pytest
 from sidecall.features.ledger.open_ledger import open_file_store
 from sidecall.storage.database import Row
 from sidecall.storage.statements import read_statements
+from tests.kit.asgi import Peer, scope_of, sized
 from tests.kit.clients import MakeClient
 from tests.kit.faulty import FaultyDatabase
+from tests.kit.waiting import until
 from tests.tools import shipped
 
 module = shipped.load("file_search")
@@ -37,11 +39,16 @@ OPERATIONS: dict[str, dict[str, Any]] = {
 
 
 class Meeting(FaultyDatabase):
-    """A database in which two requests have made way for the same file before either puts it there."""
+    """A database in which two requests have made way for the same file before either puts it there.
+
+    And in which nothing is found for a statement that is `stuck`, of which so many are `open`.
+    """
 
     def __init__(self) -> None:
         super().__init__(open_file_store("memory://"))
         self.both: asyncio.Barrier | None = None
+        self.stuck = ""
+        self.open_reads = 0
 
     async def write(self, statement: str, *values: Any, size: int | None = None) -> Row | None:
         """Carry out a statement; who has made way waits for the other."""
@@ -49,6 +56,16 @@ class Meeting(FaultyDatabase):
         if statement == "make_way" and self.both is not None:
             await self.both.wait()
         return row
+
+    async def read(self, statement: str, *values: Any, where: str = "") -> list[Row]:
+        """Find rows, unless the statement is stuck."""
+        if statement != self.stuck:
+            return await super().read(statement, *values, where=where)
+        self.open_reads += 1
+        try:
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            self.open_reads -= 1
 
 
 @pytest.fixture
@@ -123,3 +140,19 @@ async def test_a_tenant_without_room_is_not_told_of_a_workspace(make_client: Mak
 
     assert [answer.status_code for answer in answers] == [200, 429]
     assert answers[1].json()["title"] == "There is no room for more files or vector stores."
+
+
+async def test_a_search_ends_with_its_client(database: Meeting, server: httpx.AsyncClient) -> None:
+    """It would hold a place for those who wait for an answer."""
+    _, store = await _fill(server)
+    database.stuck = "search_pieces"
+    body = b'{"query": "herons"}'
+    peer, app = Peer((body,)), server._transport.app  # type: ignore[attr-defined]
+    scope = scope_of("POST", f"/vector_stores/{store}/search", sized(body))
+    asking = asyncio.create_task(app(scope, peer.receive, peer.send))
+    await until(lambda: database.open_reads == 1)
+    peer.gone.set()
+    await until(lambda: database.open_reads == 0)
+    await asking
+
+    assert (await server.get(f"/vector_stores/{store}")).status_code == 200
