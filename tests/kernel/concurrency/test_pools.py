@@ -163,3 +163,37 @@ def test_the_server_leaves_the_pool_of_the_event_loop_to_tools() -> None:
     users = {name_of(path) for path in SOURCES if any(map(found, ast.walk(ast.parse(path.read_text()))))}
 
     assert {name for name in users if name.startswith(("app/", "tools/"))} == _OUTSIDE
+
+
+def _refuse_threads(_: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
+async def test_work_waits_for_a_thread_that_there_is_when_the_system_gives_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """None of it is lost, and none is done twice."""
+    pool, gate = Pool("test", 4), Gate()
+    slow = [asyncio.create_task(pool.run_for(A, gate.pass_through, "first"))]
+    await gate.wait_for(1)
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", _refuse_threads)
+        slow += [asyncio.create_task(pool.run_for(who, gate.pass_through, "more")) for who in (A, B, A, B, B)]
+        await asyncio.sleep(0)
+    gate.open()
+
+    assert await asyncio.wait_for(asyncio.gather(*slow), PATIENCE) == ["first", *["more"] * 5]
+    assert gate.order == ["first", *["more"] * 5]
+
+
+async def test_a_pool_recovers_when_the_system_gives_threads_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that no thread can do has failed, is not done later, and takes no place."""
+    pool, done = Pool("test", 2), list[str]()
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", _refuse_threads)
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="new thread"):
+                await pool.run_for(A, done.append, "refused")
+    await asyncio.wait_for(asyncio.gather(*(pool.run_for(A, done.append, "done") for _ in range(3))), PATIENCE)
+
+    assert done == ["done"] * 3

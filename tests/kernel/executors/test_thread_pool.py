@@ -94,6 +94,42 @@ async def test_a_call_that_is_given_up_while_it_waits_never_runs() -> None:
     assert ran == [1, 3]
 
 
+async def test_calls_wait_for_a_thread_that_there_is_when_the_system_gives_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only where there is no thread at all they fail, and later calls find one."""
+    entered, release = threading.Event(), threading.Event()
+
+    @tool
+    def work() -> bool:
+        """Wait until released."""
+        entered.set()
+        return release.wait(20)
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    threads = ThreadExecutor(4)
+    answer = answering(threads)
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", refuse)
+        refused = await answer(work)
+    calls = [asyncio.ensure_future(answer(work))]
+    await asyncio.to_thread(entered.wait, 20)
+    with monkeypatch.context() as limited:
+        limited.setattr(threading.Thread, "start", refuse)
+        calls += [asyncio.ensure_future(answer(work)) for _ in range(3)]
+        await asyncio.sleep(0)
+        full = threads.occupancy
+    release.set()
+    messages = await asyncio.gather(*calls)
+    await threads.close()
+
+    assert refused.status == "error"
+    assert full == Occupancy(size=4, busy=1, waiting=3)
+    assert [message.content for message in messages] == ["true"] * 4
+
+
 async def test_callers_take_turns_for_a_thread() -> None:
     """However many calls of one of them wait; each counts the time that it has waited."""
     entered, release = threading.Event(), threading.Event()

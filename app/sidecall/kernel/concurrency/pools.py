@@ -67,28 +67,49 @@ class Pool:
 
     def _begin(self) -> None:
         """Begin queued work while there are free threads; the lock is held."""
-        while self._running.total() < self.size:
-            taken = self._waiting.next_of(self._may_begin)
-            if taken is None:
+        while (taken := self._take()) is not None:
+            turn = [taken]
+            try:
+                self._threads.submit(self._work, turn)
+            except RuntimeError as error:  # The system has no more threads to give, or Python is ending.
+                turn.clear()  # Since the executor may have kept it.
+                self._put_off(*taken, error)
                 return
-            caller, job = taken
-            self._running[caller] += 1
-            self._threads.submit(self._work, caller, job)
+
+    def _take(self) -> tuple[CallerKey, _Job] | None:
+        """Take the work whose turn it is and count it, if a thread is free; the lock is held."""
+        if self._running.total() >= self.size:
+            return None
+        taken = self._waiting.next_of(self._may_begin)
+        if taken is not None:
+            self._running[taken[0]] += 1
+        return taken
+
+    def _put_off(self, caller: CallerKey, job: _Job, error: RuntimeError) -> None:
+        """Queue work again for a thread that there is; without any it fails. The lock is held."""
+        self._count_off(caller)
+        if self._running:
+            self._waiting.join(caller, job)
+        elif job[1].set_running_or_notify_cancel():
+            job[1].set_exception(error)
 
     def _may_begin(self, caller: CallerKey) -> bool:
         return caller == NOBODY or self._running[caller] < self._most_each
 
-    def _work(self, caller: CallerKey, job: _Job) -> None:
-        work, done = job
-        try:
-            if done.set_running_or_notify_cancel():
-                _settle(work, done)
-        finally:
+    def _count_off(self, caller: CallerKey) -> None:
+        self._running[caller] -= 1
+        if not self._running[caller]:
+            del self._running[caller]
+
+    def _work(self, turn: list[tuple[CallerKey, _Job]]) -> None:
+        """Do this work, unless it was taken back, and then what waits."""
+        taken = turn.pop() if turn else None
+        while taken is not None:
+            caller, job = taken
+            _do(job)
             with self._lock:
-                self._running[caller] -= 1
-                if not self._running[caller]:
-                    del self._running[caller]
-                self._begin()
+                self._count_off(caller)
+                taken = self._take()
 
 
 class _Line(Executor):
@@ -109,7 +130,11 @@ class _Line(Executor):
             self._pool.leave(self._caller, self._job)
 
 
-def _settle(work: Callable[[], Any], done: Future[Any]) -> None:
+def _do(job: _Job) -> None:
+    """Do work and tell its future the outcome, unless it was cancelled."""
+    work, done = job
+    if not done.set_running_or_notify_cancel():
+        return
     try:
         result = work()
     except BaseException as error:

@@ -244,13 +244,10 @@ class ThreadExecutor:
         if not is_over:
             loop.call_later(LOOK, self._look, loop)
         for job in left:
-            try:
-                self._start_thread(job)
-            except RuntimeError:  # It has to wait for one of those there are.
-                with self._lock:
-                    self._let_wait(job)
+            self._start_thread(job)
 
     def _start_thread(self, job: ThreadJob) -> None:
+        """Start a thread for a job; where the system gives none, the job waits for one that there is."""
         inbox: Inbox = SimpleQueue()
         inbox.put(job)
         name = f"sidecall-tool_{next(self._names)}"
@@ -259,7 +256,12 @@ class ThreadExecutor:
         except RuntimeError:  # The system has no more threads to give.
             with self._lock:
                 self._started -= 1
-            raise
+                if not self._started:
+                    raise
+                if self._idle:
+                    self._idle.pop().put(job)
+                else:
+                    self._let_wait(job)
 
     def _work(self, inbox: Inbox) -> None:
         job = inbox.get()
