@@ -1,5 +1,6 @@
 """Answers have an end: in bytes, unpacked, and in time."""
 
+import asyncio
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ def serve_site() -> Iterator[Site]:
         site.give("/packed", gzip.compress(b"packed"), Content_Encoding="gzip")
         site.give_bomb("/packed-fits", MOST)
         site.give_bomb("/bomb", 50_000_000)
+        site.give_bomb("/large-packed", 5_000_000)
         site.give("/brotli", b"x", Content_Encoding="br")
         site.give("/two", gzip.compress(gzip.compress(b"x")), Content_Encoding="gzip, gzip")
         site.give("/broken", b"not gzip", Content_Encoding="gzip")
@@ -88,6 +90,27 @@ def test_a_bomb_is_unpacked_little_by_little(site: Site) -> None:
 
     assert sum(pieces) <= MOST
     assert "Content-Encoding" not in response.headers
+
+
+async def test_others_run_while_a_piece_is_unpacked(site: Site) -> None:
+    """A small piece holds thousands of times its size."""
+    turns: list[int] = []
+
+    async def take_turns() -> None:
+        while True:
+            turns.append(0)
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(take_turns())
+    async with (
+        guarded_async_client(max_bytes=10_000_000) as client,
+        client.stream("GET", f"{site.url}/large-packed") as it,
+    ):
+        pieces = [len(turns) async for _ in it.aiter_raw()]
+    others.cancel()
+
+    assert len(pieces) > 50
+    assert len(set(pieces)) == len(pieces)
 
 
 def test_what_is_not_packed_as_it_says_is_an_error_of_the_answer(site: Site) -> None:

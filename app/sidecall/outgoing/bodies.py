@@ -1,5 +1,6 @@
 """Read answers with limits on size and time."""
 
+import asyncio
 import time
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
@@ -151,6 +152,7 @@ class AsyncBoundedStream(httpx.AsyncByteStream):
                 return
             for found in self._unpacking.unpack(piece):
                 yield found
+                await asyncio.sleep(0)  # A small piece may hold very many.
             _require_time(self._ends_at)
 
     async def aclose(self) -> None:

@@ -1,5 +1,7 @@
 """Agents of other programs are tools: they answer, ask people, are cancelled, and do not call each other for ever."""
 
+import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,10 +10,11 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sidecall import Registry, StructuredTool, ToolMessage, remote_agent
+from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.kernel.core.errors import InvalidToolOption
 from sidecall.main import create_app
 from sidecall.settings import Settings
@@ -329,3 +332,52 @@ async def test_a_long_answer_holds_nobody_up(count: int, status: str, content: s
         message = await run(agent, {"input": str(count)})
 
     assert (message.status, message.content) == (status, content)
+
+
+async def _answer_in_pieces(_: Request) -> Response:
+    """Be an agent of A2A that appends parts to its artifact, few values at a time."""
+    artifact = {"artifactId": "a", "parts": [{"data": 1}] * 1000}
+    event = {"result": {"artifactUpdate": {"taskId": "t", "append": True, "artifact": artifact}}}
+    end = {"result": {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_COMPLETED"}}}}
+    text = f"data: {json.dumps(event)}\n\n" * 200 + f"data: {json.dumps(end)}\n\n"
+    return Response(text, media_type="text/event-stream")
+
+
+async def _describe_itself(request: Request) -> JSONResponse:
+    place = {"url": str(request.base_url), "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    return JSONResponse({"capabilities": {"streaming": True}, "supportedInterfaces": [place]})
+
+
+async def test_an_artifact_that_is_appended_to_without_end_is_an_error() -> None:
+    """Each event is small, and all are kept."""
+    routes = [
+        Route("/.well-known/agent-card.json", _describe_itself),
+        Route("/", _answer_in_pieces, methods=["POST"]),
+    ]
+    with serving_app(lambda _: Starlette(routes=routes)) as url:
+        message = await run(remote_agent("weather", url, description="Knows the weather."), {"input": "x"})
+
+    assert message.content == "The agent's answer cannot be read: it has more than 250,000 values."
+
+
+async def test_others_run_between_the_events_of_a_chunk() -> None:
+    """A chunk may hold thousands of them, or of empty lines."""
+    turns: list[int] = []
+
+    async def take_turns() -> None:
+        while True:
+            turns.append(0)
+            await asyncio.sleep(0)
+
+    def answer(_: httpx.Request) -> httpx.Response:
+        body = b"\n" * 5000 + b"data: 1\n\n" * 5000
+        return httpx.Response(200, content=body, headers={"Content-Type": "text/event-stream"})
+
+    others = asyncio.create_task(take_turns())
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
+        line = AgentConnection(client, {}, lambda _: None, streams=True)
+        events = [event async for event in line.stream("http://agent/", {})]
+    others.cancel()
+
+    assert len(events) == 5000
+    assert len(turns) > 100

@@ -34,6 +34,8 @@ logger = logging.getLogger("sidecall")
 _LOOK = 30.0
 
 _FIRST_PAUSE = 0.5
+# Seconds between two lists, however often a server says that its tools have changed.
+_PAUSE_OF_LISTS = 0.5
 
 _LONGEST_PAUSE = 60.0
 # Seconds after which a connection counts as stable.
@@ -193,6 +195,7 @@ class UpstreamServer:
                 self._news.changed = False
                 async with asyncio.timeout(self._timeout):
                     self._take(await link.list_tools(), is_new=False)
+                await asyncio.sleep(_PAUSE_OF_LISTS)
 
     async def _wait(self, seconds: float | None) -> bool:
         """Wait for news, and return whether there are any."""

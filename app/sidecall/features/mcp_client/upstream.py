@@ -315,7 +315,14 @@ class Upstream:
                 made = self._made[key] = await SERVER.run(_make, server, listed, names[key])
             if made.tool is not None and listed.name not in waits:
                 found.append(made.tool)
+        self._forget_others(server, tools)
         return found
+
+    def _forget_others(self, server: UpstreamServer, tools: tuple[ListedTool, ...]) -> None:
+        """Forget what was made of tools that it lists no more."""
+        present = {tool.name for tool in tools}
+        for key in [key for key in self._made if key[0] == server.name and key[1] not in present]:
+            del self._made[key]
 
 
 def _make(server: UpstreamServer, listed: ListedTool, name: str) -> _Made:

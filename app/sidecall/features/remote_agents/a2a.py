@@ -9,6 +9,7 @@ from uuid import uuid4
 from sidecall.features.remote_agents.chat import AgentAnswer, AgentQuestion, AgentTurn
 from sidecall.features.remote_agents.connection import AgentConnection
 from sidecall.kernel.core.errors import ToolException
+from sidecall.kernel.json_data.text import MOST_AT_ONCE
 
 _ASKING = {
     "TASK_STATE_INPUT_REQUIRED": "The agent asks for more.",
@@ -36,6 +37,8 @@ class AgentTask:
         self._state = ""
         self._said: list[Mapping[str, Any]] = []
         self._artifacts: dict[str, list[Mapping[str, Any]]] = {}
+        self._values: dict[str, int] = {}
+        self._value_count = 0
         self._has_message = False
 
     @property
@@ -109,11 +112,32 @@ class AgentTask:
         if not isinstance(artifact, Mapping) or len(self._artifacts) >= _MOST_ARTIFACTS:
             return
         name, parts = str(artifact.get("artifactId")), _list_parts(artifact)
+        self._bound(name, parts, append=append)
         if append:
             self._artifacts.setdefault(name, []).extend(parts)
         else:
             self._artifacts[name] = parts
         self._report(_join_texts(parts))
+
+    def _bound(self, name: str, parts: list[Mapping[str, Any]], *, append: bool) -> None:
+        """Count the values of all artifacts, of which each event may bring few."""
+        before, values = self._values.get(name, 0), _count_values(parts)
+        self._values[name] = values + (before if append else 0)
+        self._value_count += self._values[name] - before
+        if self._value_count > MOST_AT_ONCE:
+            raise ToolException(f"The agent's answer cannot be read: it has more than {MOST_AT_ONCE:,} values.")
+
+
+def _count_values(value: Any) -> int:
+    waiting, count = [value], 0
+    while waiting:
+        found = waiting.pop()
+        count += 1
+        if isinstance(found, Mapping):
+            waiting.extend(found.values())
+        elif isinstance(found, list):
+            waiting.extend(found)
+    return count
 
 
 def _list_parts(holder: Any) -> list[Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from sidecall.kernel.json_data.text import LARGE
 HANGING_UP = 1.0
 _PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))
 _MOST_OF_ERROR = 500
+_LINES_AT_ONCE = 100
 # Characters of an unfinished answer, after which progress is reported.
 _TELLING = 80
 _BROKEN = "The agent's answer cannot be read: it is no JSON."
@@ -116,7 +117,7 @@ class AgentConnection:
                 yield await _read(response)
                 return
             lines: list[str] = []
-            async for line in response.aiter_lines():
+            async for line in _take_turns(response.aiter_lines()):
                 if line.startswith("data:"):
                     lines.append(line[5:].removeprefix(" "))
                 elif not line and lines:
@@ -125,6 +126,16 @@ class AgentConnection:
                         yield await _parse(text)
             if lines and "\n".join(lines).strip() != "[DONE]":
                 yield await _parse("\n".join(lines))
+
+
+async def _take_turns(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """Yield lines, of which a chunk may hold thousands, and let others run between them."""
+    count = 0
+    async for line in lines:
+        count += 1
+        if count % _LINES_AT_ONCE == 0:
+            await asyncio.sleep(0)
+        yield line
 
 
 def _has_answered(turn: asyncio.Task[Any] | None) -> bool:

@@ -113,7 +113,7 @@ _MOST_LINES = 100
 
 _SPAN = 10.0
 
-_CHUNK = 8192
+_CHUNK = 1024
 # Node writes this below an error, whose message is further up.
 _OF_NODE = re.compile(r"Node\.js v\d+\.\S+")
 
@@ -146,14 +146,24 @@ class ErrorOutput:
             rest = rest[:_MOST_OF_LINE]
             for line in whole:
                 self._take(line)
+            await asyncio.sleep(0)  # Megabytes may be there already.
         self._take(rest)
         self._sum_up()
 
-    def _take(self, line: str) -> None:
+    def note_foreign(self, line: bytes) -> None:
+        """Log a line of its output that is no message, within the same bound."""
+        if self._may_log():
+            logger.warning("[%s] a line of its output is no message of MCP: %.200r", self._server, line)
+
+    def _may_log(self) -> bool:
         now = asyncio.get_running_loop().time()
         if now - self._begun > _SPAN:
             self._sum_up()
             self._begun = now
+        self._count += 1
+        return self._count <= _MOST_LINES
+
+    def _take(self, line: str) -> None:
         # Of a line that is overwritten repeatedly, such as progress, the last state.
         shown = line.rstrip().rpartition("\r")[2]
         line = self._words.clean(shown[:_MOST_OF_LINE], is_cut=len(shown) >= _MOST_OF_LINE)
@@ -162,8 +172,7 @@ class ErrorOutput:
         if any(map(str.isalnum, line)):  # No frame, and no closing bracket.
             self._last = line.strip()
         self._error = line if _ERROR.match(line) else self._error
-        self._count += 1
-        if self._count <= _MOST_LINES:
+        if self._may_log():
             logger.info("[%s] %s", self._server, line)
 
     def _sum_up(self) -> None:
@@ -205,7 +214,7 @@ async def open_pipes(
         await asyncio.wait([logging_errors], timeout=_REST)
         return f"{end}: {errors.last}" if errors.last else f"{end}."
 
-    reading_on = asyncio.create_task(_read(server, process.stdout, heard, find_end, notify_gone))
+    reading_on = asyncio.create_task(_read(errors, process.stdout, heard, find_end, notify_gone))
     work = [reading_on, asyncio.create_task(_write(process, said, reading_on)), logging_errors]
 
     async def close() -> None:
@@ -244,7 +253,7 @@ async def _drain(process: asyncio.subprocess.Process) -> None:
 
 
 async def _read(
-    server: str,
+    errors: ErrorOutput,
     stream: asyncio.StreamReader,
     heard: MemoryObjectSendStream[Any],
     find_end: Callable[[], Awaitable[str]],
@@ -254,7 +263,9 @@ async def _read(
         try:
             while line := await stream.readline():
                 if line.strip():
-                    await heard.send(await _parse(server, line))
+                    await heard.send(await _parse(errors, line))
+                else:
+                    await asyncio.sleep(0)
         except ValueError:
             notify_gone(TOO_LARGE)
             return
@@ -266,11 +277,11 @@ async def _read(
         notify_gone(await find_end())  # Before the stream ends: the client notices that too, but not why.
 
 
-async def _parse(server: str, line: bytes) -> Any:
+async def _parse(errors: ErrorOutput, line: bytes) -> Any:
     try:
         return await parse_message(line)
     except ValueError as error:
-        logger.warning("[%s] a line of its output is no message of MCP: %.200r", server, line)
+        errors.note_foreign(line)
         return error
 
 
