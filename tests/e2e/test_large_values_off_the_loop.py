@@ -43,6 +43,24 @@ class Row(BaseModel):
     number: int
 
 
+class Listing(BaseModel):
+    """Many rows."""
+
+    rows: list[dict[str, int]]
+
+
+@tool
+async def list_modelled(count: int) -> Listing:
+    """List numbers."""
+    return Listing(rows=[{"number": number} for number in range(count)])
+
+
+@tool
+def list_modelled_in_thread(count: int) -> Listing:
+    """List numbers."""
+    return Listing(rows=[{"number": number} for number in range(count)])
+
+
 @tool
 async def add(rows: list[Row]) -> int:
     """Add numbers.
@@ -69,10 +87,11 @@ async def _add(**args: Any) -> str:
 
 _SCHEMA = {"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}}}}
 count = StructuredTool.from_function(coroutine=_add, name="count", description="Count.", args_schema=_SCHEMA)
-TOOLS = (list_async, list_in_thread, list_inline, add, count)
+TOOLS = (list_async, list_in_thread, list_inline, list_modelled, list_modelled_in_thread, add, count)
+LISTING = ["list_async", "list_in_thread", "list_inline", "list_modelled", "list_modelled_in_thread"]
 
 
-@pytest.mark.parametrize("name", ["list_async", "list_in_thread", "list_inline"])
+@pytest.mark.parametrize("name", LISTING)
 @pytest.mark.parametrize("path", ["/tool_calls", "/tools/{name}/call", "/tool_calls/batch"])
 async def test_a_large_result_is_written_beside_the_event_loop(make_client: MakeClient, name: str, path: str) -> None:
     """A small one where it is."""

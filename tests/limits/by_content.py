@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from sidecall import ToolException
+from sidecall import ToolException, tool
 from sidecall.features.processes.server_requests import encode_body
 from tests.kit.clients import MakeClient
 from tests.limits.by_request import Provoke, call, post, say
@@ -18,6 +18,23 @@ async def _find(body: str, path: str, make_client: MakeClient) -> str:
     client = await make_client(max_body_bytes=32 * 1024 * 1024)
     kept = (await client.post("/contents", content=body)).json()
     return say(await client.get(kept["url"], params={"path": path}))
+
+
+@tool
+def nest(levels: int) -> list[Any]:
+    """Nest lists in lists, ten times the same in each.
+
+    Args:
+        levels: How deep.
+    """
+    nested: list[Any] = ["x"] * 10
+    for _ in range(levels):
+        nested = [nested] * 10
+    return nested
+
+
+async def _write(make_client: MakeClient) -> str:
+    return say(await post(await make_client(nest), call("nest", levels=12)))
 
 
 async def _lines(make_client: MakeClient) -> str:
@@ -76,6 +93,7 @@ async def _look(make_client: MakeClient) -> str:
 
 
 BY_CONTENT: dict[str, Provoke] = {
+    "bytes of a content or artifact that is being written, as JSON": _write,
     "characters of a part of a content": _lines,
     "requests for parts of contents that wait": partial(_ask_at_once, count=102, why="wait already: 100."),
     "seconds that such a request waits": partial(_ask_at_once, count=2, why="waited 0.1 seconds in vain"),

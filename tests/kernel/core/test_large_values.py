@@ -3,13 +3,15 @@
 import asyncio
 import json
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from pydantic_core import to_json
 
-from sidecall.kernel.json_data.large_values import PieceWriter, is_long, write_pieces
-from sidecall.kernel.json_data.to_json import to_plain, to_text
+from sidecall.kernel.json_data.large_values import PieceWriter, TooLong, is_bulky, is_long, write_pieces
+from sidecall.kernel.json_data.to_json import to_plain, to_text, to_written
 
 _ROWS = [{"number": number, "text": f"value {number} é"} for number in range(12_000)]
 VALUES = {
@@ -102,3 +104,68 @@ def test_nothing_of_an_authors_is_asked_how_long_it_is() -> None:
     assert not is_long([Crashes(), "x" * 1000])
     assert is_long([Crashes()] * 10_001)
     assert is_long({"a": ["x" * 256 * 10_001]})
+
+
+class Model(BaseModel):
+    """A model with many rows."""
+
+    rows: list[int]
+
+
+@dataclass
+class Data:
+    """A dataclass with many rows."""
+
+    rows: list[int]
+
+
+class Slotted:
+    """An object without a dictionary."""
+
+    __slots__ = ("missing", "rows")
+
+    def __init__(self, rows: list[int]) -> None:
+        """Have rows alone."""
+        self.rows = rows
+
+
+class Hostile(list[int]):
+    """A list whose code must not be run by a look at it."""
+
+    def __iter__(self) -> Any:
+        """Never end."""
+        raise AssertionError
+
+    __len__ = __getitem__ = __iter__  # type: ignore[assignment]
+
+
+class Dark:
+    """An object whose attributes are code."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        """Never end."""
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "make", [list, tuple, set, frozenset, Hostile, lambda rows: Model(rows=[*rows]), lambda rows: Data([*rows]),
+             lambda rows: Slotted([*rows]), lambda rows: {"a": [Data([*rows])]}, dict.fromkeys,
+             lambda rows: b"x" * (256 * len(rows)), lambda rows: [Dark(), "x" * (256 * len(rows))]],
+    ids=["list", "tuple", "set", "frozen set", "hostile", "model", "dataclass", "slots", "within", "dict", "bytes",
+         "text"],
+)  # fmt: skip
+def test_what_takes_long_to_write_is_known_without_code_of_its_author(make: Any) -> None:
+    """No matter what holds it."""
+    assert [is_bulky(make(range(count))) for count in (10, 12_000)] == [False, True]
+
+
+@pytest.mark.parametrize("write", [to_text, to_written])
+def test_what_has_no_end_is_not_written(write: Any) -> None:
+    """A few lists in each other have more members than any machine can write."""
+    value: list[Any] = [1] * 10
+    for _ in range(12):
+        value = [value] * 10
+
+    with pytest.raises(TooLong):
+        write(value)

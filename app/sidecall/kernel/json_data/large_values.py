@@ -2,8 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, AnyStr, Generic
 
 from pydantic_core import SchemaSerializer, from_json
@@ -51,6 +54,8 @@ def is_written(value: Any) -> bool:
 # How much may be written as JSON while others wait: some 2 ms.
 _MOST_VALUES = 10_000
 _CHARACTERS = 256
+# Types whose attributes are known.
+_TYPES = 256
 _SCALARS = frozenset((int, float, bool, type(None)))
 _CONTAINERS = (list, tuple, dict)
 _LONG = frozenset((str, WrittenJson))
@@ -58,10 +63,12 @@ _NESTED = frozenset((*_CONTAINERS, WrittenJson))
 #: Members of one list or object that make a piece, and characters of a text.
 PIECE = 2_000
 LONGEST = 1_000_000
+#: Characters or bytes that may be written of one value.
+MOST_WRITTEN = 64 * 1024 * 1024
 
 
 def is_bulky(value: Any) -> bool:
-    """Return whether writing plain values, or an object that holds them, takes too long for the event loop."""
+    """Return whether writing a value takes too long for the event loop; runs no code of an author."""
     return _is_bulky(value, _look_into)
 
 
@@ -94,14 +101,44 @@ def _look_into_plain(value: Any) -> Collection[Any]:
 
 
 def _look_into(value: Any) -> Collection[Any]:
+    """Return the members of a value, or as many as reading it costs; no code of an author is run."""
     # By its type, since messages say that their class is another one's.
     kind: type[Any] = type(value)
-    if issubclass(kind, _CONTAINERS):
-        members: Collection[Any] = value.values() if issubclass(kind, dict) else value
-        return members
-    if hasattr(value, "__dict__"):
-        return [*vars(value).values()]
-    return [getattr(value, name) for name in getattr(type(value), "__slots__", ())]
+    if kind is list or kind is tuple:
+        plain: Collection[Any] = value
+        return plain
+    if issubclass(kind, dict):
+        return dict.values(value)
+    for sequence in (list, tuple):
+        if issubclass(kind, sequence):
+            members: Collection[Any] = sequence.__getitem__(value, slice(None))
+            return members
+    for sized in (set, frozenset, bytes, bytearray):
+        if issubclass(kind, sized):
+            return range(sized.__len__(value) // (1 if "set" in sized.__name__ else _CHARACTERS))
+    return _list_attributes(value, kind)
+
+
+def _list_attributes(value: Any, kind: type[Any]) -> list[Any]:
+    found: list[Any] = []
+    for descriptor in _find_descriptors(kind):  # type: ignore[arg-type]  # A type can be hashed.
+        if type(descriptor) is GetSetDescriptorType:
+            found += descriptor.__get__(value).values()
+        else:
+            with suppress(AttributeError):  # It has no value.
+                found.append(descriptor.__get__(value))
+    return found
+
+
+@lru_cache(_TYPES)
+def _find_descriptors(kind: type[Any]) -> tuple[Any, ...]:
+    """Find what reads the attributes of objects of a type, apart from code of its author."""
+    named = [item for owner in kind.__mro__ for item in owner.__dict__.items()]
+    return tuple(
+        descriptor
+        for name, descriptor in named
+        if type(descriptor) is MemberDescriptorType or (name == "__dict__" and type(descriptor) is GetSetDescriptorType)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +160,25 @@ def write_pieces(value: Any, to: PieceWriter[AnyStr]) -> AnyStr:
 
     On an event loop it is written at once, since nothing large is written there.
     """
-    return to.comma[:0].join(list_pieces(value, to)) if has_pieces(value) else to.write(value)
+    return to.comma[:0].join(bound_pieces(list_pieces(value, to))) if has_pieces(value) else to.write(value)
+
+
+class TooLong(ValueError):
+    """What is written has more than MOST_WRITTEN characters or bytes."""
+
+
+def bound_pieces(pieces: Iterable[AnyStr]) -> Iterator[AnyStr]:
+    """Yield pieces until they are too many: a few lists within each other may be written without an end.
+
+    Raises:
+        TooLong: They have more than MOST_WRITTEN characters or bytes.
+    """
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > MOST_WRITTEN:
+            raise TooLong(f"more than {MOST_WRITTEN} bytes as JSON")
+        yield piece
 
 
 # Cuts and members on the way to a piece; what is nested deeper is handled whole, and refused if it never ends.

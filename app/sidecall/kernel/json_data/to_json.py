@@ -14,8 +14,11 @@ from sidecall.kernel.core.errors import ToolFailure, ToolOutputError
 from sidecall.kernel.json_data.fast_write import write_compact, write_spaced
 from sidecall.kernel.json_data.large_values import (
     DEEPEST,
+    MOST_WRITTEN,
     PieceWriter,
+    TooLong,
     WrittenJson,
+    bound_pieces,
     cut,
     has_pieces,
     is_piece,
@@ -38,6 +41,13 @@ _TABLE = ' Return its to_dict("records") or to_markdown() instead.'
 _COLUMN = " Return its to_list() instead."
 
 _IMAGE = " Return a ToolOutputImage with a data: URL of it instead, or keep its bytes with context.save_content."
+
+
+def too_long_form(tool_name: str) -> ToolOutputError:
+    """Build the error for a result whose JSON is too long."""
+    return ToolOutputError(
+        f"Error: {tool_name} returned a value of more than {MOST_WRITTEN} bytes as JSON. Ask for less."
+    )
 
 
 def no_json_form(tool_name: str, value: Any, part: str | None = None) -> ToolOutputError:
@@ -145,6 +155,8 @@ def to_text_and_value(value: Any, lose: Lose = lose_silently) -> tuple[str, Any]
     """
     try:
         return write_pieces(value, _TEXT), value
+    except TooLong:
+        raise
     except BaseException:  # JSON does not know it, or its own code crashed.
         plain = to_plain(value, lose)
     # A date, a UUID or a path is a text; quotes around it would only be in the way.
@@ -213,6 +225,8 @@ def _convert(value: Any, lose: Lose, convert_long: Callable[[Any, Lose], Any]) -
             return _reduce_whole(value, lose)
         with pause_collector():  # It would hold up all threads to go through what is made, again and again.
             return convert_long(value, lose)
+    except TooLong:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(str(error)) from error
     except BaseException as error:  # Properties, `__str__` and generators run code of the author's, which may crash.
@@ -249,7 +263,7 @@ def _reduce_pieces(value: Any, lose: Lose, left: int = DEEPEST) -> Any:
 
 
 def _write_long(value: Any, lose: Lose) -> WrittenJson:
-    return WrittenJson(list_pieces(value, _reducing(lose)))
+    return WrittenJson(bound_pieces(list_pieces(value, _reducing(lose))))
 
 
 def _reducing(lose: Lose) -> PieceWriter[bytes]:

@@ -27,9 +27,8 @@ from sidecall.kernel.core.messages import (
     write_text_message,
 )
 from sidecall.kernel.core.native_results import settle_item
-from sidecall.kernel.core.options import ELSEWHERE
 from sidecall.kernel.core.tool import CompiledTool
-from sidecall.kernel.json_data.large_values import is_bulky, is_long
+from sidecall.kernel.json_data.large_values import TooLong, is_bulky
 from sidecall.kernel.json_data.pointer import format_path
 from sidecall.kernel.json_data.to_json import (
     Lose,
@@ -41,6 +40,7 @@ from sidecall.kernel.json_data.to_json import (
     to_text,
     to_text_and_value,
     to_written,
+    too_long_form,
 )
 from sidecall.kernel.pipeline.failure_log import log_hook_failure
 from sidecall.kernel.pipeline.failure_policy import ask_handler, has_words
@@ -119,8 +119,7 @@ def format_output(invocation: Invocation) -> Awaitable[None] | None:
             keep_value(message, text if type(output) is str else output)
         invocation.message = message
         return None
-    # What a process has sent is plain.
-    if is_long(output) or (tool.executor in ELSEWHERE and is_bulky(output)):
+    if is_bulky(output):
         return _format_aside(invocation)
     _format_structure(invocation)
     return None
@@ -385,6 +384,8 @@ def _say(name: str, value: Any, lose: Lose = lose_silently, part: str | None = N
         return blocks, blocks
     try:
         return to_text_and_value(value, lose)
+    except TooLong as error:
+        raise too_long_form(name) from error
     except ValueError as error:
         raise no_json_form(name, value, part) from error
 
@@ -398,5 +399,7 @@ def _make_jsonable(
 ) -> Any:
     try:
         return convert(value, lose)
+    except TooLong as error:
+        raise too_long_form(name) from error
     except ValueError as error:
         raise no_json_form(name, value, part) from error
