@@ -7,8 +7,9 @@ import asyncio
 import contextvars
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -72,8 +73,9 @@ class Pool:
             try:
                 self._threads.submit(self._work, turn)
             except RuntimeError as error:  # The system has no more threads to give, or Python is ending.
-                turn.clear()  # Since the executor may have kept it.
-                self._put_off(*taken, error)
+                # The executor keeps it nevertheless, for a thread that there is, which may have taken it.
+                for found in _pop(turn):
+                    self._put_off(*found, error)
                 return
 
     def _take(self) -> tuple[CallerKey, _Job] | None:
@@ -103,7 +105,7 @@ class Pool:
 
     def _work(self, turn: list[tuple[CallerKey, _Job]]) -> None:
         """Do this work, unless it was taken back, and then what waits."""
-        taken = turn.pop() if turn else None
+        taken = next(_pop(turn), None)
         while taken is not None:
             caller, job = taken
             _do(job)
@@ -128,6 +130,12 @@ class _Line(Executor):
     def leave(self) -> None:
         if self._job is not None:
             self._pool.leave(self._caller, self._job)
+
+
+def _pop(turn: list[tuple[CallerKey, _Job]]) -> Iterator[tuple[CallerKey, _Job]]:
+    """Yield the work of a turn, unless another thread has taken it."""
+    with suppress(IndexError):
+        yield turn.pop()
 
 
 def _do(job: _Job) -> None:
