@@ -28,7 +28,7 @@ from sidecall.features.approvals.stores import (
     WaitingApprovals,
     WaitingTool,
 )
-from sidecall.kernel.concurrency.portions import in_portions
+from sidecall.kernel.concurrency.loop_turns import in_turns
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.errors import UnknownApproval
 from sidecall.kernel.core.messages import ToolCall, ToolMessage
@@ -180,7 +180,7 @@ class SqlApprovals:
         [(total,)] = await self._database.read("count_listed_approvals", *values, where=where)
         listed: list[ListedApproval] = []
         size = last = 0
-        async for number, text in in_portions(rows):
+        async for number, text in in_turns(rows):
             if len(listed) == limit or size >= _PAGE_BYTES:
                 return ApprovalPage(listed, str(last), total)
             listed.append(ListedApproval.model_validate_json(text))

@@ -7,7 +7,7 @@ from operator import attrgetter
 from sidecall.features.calls.in_flight import cancel_in_flight, find_in_flight, list_in_flight
 from sidecall.features.jobs.errors import CallEnded, UnknownCall
 from sidecall.features.server_parts import Parts
-from sidecall.kernel.concurrency.portions import make_each
+from sidecall.kernel.concurrency.loop_turns import make_each
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.context import Caller
 from sidecall.kernel.core.scopes import OPERATE, READ

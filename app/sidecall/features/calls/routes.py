@@ -33,7 +33,7 @@ from sidecall.http.parameters import (
 from sidecall.http.preferences import PREFER, read_preferences
 from sidecall.http.problems import Problem
 from sidecall.http.server_sent_events import MEDIA_TYPE, PieceStream
-from sidecall.kernel.concurrency.portions import make_each
+from sidecall.kernel.concurrency.loop_turns import make_each
 from sidecall.kernel.core.context import CallOrigin
 from sidecall.kernel.core.errors import ErrorKind, cut_name
 from sidecall.kernel.core.scopes import READ

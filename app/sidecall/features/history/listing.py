@@ -16,7 +16,7 @@ from sidecall.features.history.blocks import (
 )
 from sidecall.features.history.memory_store import BlockSearch, FoundBlocks
 from sidecall.features.history.rollups import to_milliseconds
-from sidecall.kernel.concurrency.portions import in_portions
+from sidecall.kernel.concurrency.loop_turns import in_turns
 from sidecall.kernel.ports.call_entry import PAGE_CHARACTERS, CallEntry, CallFilter, CallPage
 from sidecall.storage.database import first_id
 
@@ -68,7 +68,7 @@ class BlockReader:
         last, count, seen = _end_of_blocks(before), _FEW, 0
         while True:
             blocks = await self._blocks.find(BlockSearch(wanted, first, before, last, count))
-            async for block, text in in_portions(blocks, 4):
+            async for block, text in in_turns(blocks, 4):
                 heads = read_heads(text)
                 found |= {call_id: _Place(block, heads, index) for call_id, index in heads.find(wanted, first, before)}
             if len(blocks) < count:
@@ -88,7 +88,7 @@ class BlockReader:
         for portion in _split(places):
             pieces = _find_pieces(portion)
             found = await self._blocks.read(tenant, pieces)
-            async for place in in_portions(portion):
+            async for place in in_turns(portion):
                 if size >= PAGE_CHARACTERS:
                     return shown, seen
                 seen += 1

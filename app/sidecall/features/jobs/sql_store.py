@@ -13,7 +13,7 @@ from sidecall.features.jobs.records import Acceptance, CallCompletion, CallDecis
 from sidecall.features.jobs.retention import CallBounds, KeptCalls
 from sidecall.features.jobs.stores import AcceptedCall, EndedCalls
 from sidecall.kernel.concurrency.fair_queue import Shares
-from sidecall.kernel.concurrency.portions import make_each
+from sidecall.kernel.concurrency.loop_turns import make_each
 from sidecall.kernel.core.call_record import CallRecord
 from sidecall.kernel.core.cost import to_number
 from sidecall.kernel.core.messages import read_stored

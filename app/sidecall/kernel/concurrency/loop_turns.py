@@ -9,10 +9,10 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 # What is made of one takes up to 0.1 ms where it is short.
-_PORTION = 64
+_AT_ONCE = 64
 
 
-async def in_portions(items: Iterable[T], most: int = _PORTION) -> AsyncIterator[T]:
+async def in_turns(items: Iterable[T], most: int = _AT_ONCE) -> AsyncIterator[T]:
     """Yield each item; other tasks run after each `most` of them."""
     for number, item in enumerate(items, 1):
         yield item
@@ -22,4 +22,4 @@ async def in_portions(items: Iterable[T], most: int = _PORTION) -> AsyncIterator
 
 async def make_each(make: Callable[[S], T], items: Sequence[S]) -> list[T]:
     """Call a function with each item, and return what it makes of them."""
-    return [make(item) async for item in in_portions(items)]
+    return [make(item) async for item in in_turns(items)]

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from sidecall.kernel.concurrency.portions import in_portions, make_each
+from sidecall.kernel.concurrency.loop_turns import in_turns, make_each
 
 
 class Others:
@@ -48,7 +48,7 @@ async def test_the_portions_may_be_smaller() -> None:
     """Where one thing takes longer."""
     others = Others()
 
-    seen = [number async for number in in_portions(range(8), 2)]
+    seen = [number async for number in in_turns(range(8), 2)]
 
     assert seen == list(range(8))
     assert others.turns == 4
