@@ -109,7 +109,7 @@ async def _patterns(make_client: MakeClient) -> str:
 BY_UPSTREAM: dict[str, Provoke] = {
     "bytes of a message of an MCP server whose tools are offered": _message,
     "values in such a message, at every depth": partial(_flood, what="values", text="100,000", values=100_000),
-    "blocks of content in such a message": partial(_flood, what="blocks", text="3,000", blocks=3_001),
+    "blocks of content in such a message": partial(_flood, what="blocks", text="2,000", blocks=2_001),
     "values of JSON that an agent of another program answers": _long_agent,
     "tools of such an MCP server": _tools,
     "seconds in which such an MCP server starts and lists its tools": _seconds,

@@ -16,7 +16,7 @@ from tests.kit.clients import MakeClient
 from tests.kit.on_loop import listing_calls_on_loop
 
 _VALUES = "The answer has more than 100,000 values, and is not read. Ask for less."
-_BLOCKS = "The answer has more than 3,000 blocks of content, and is not read. Ask for less."
+_BLOCKS = "The answer has more than 2,000 blocks of content, and is not read. Ask for less."
 
 
 def write_answer(*, values: int = 0, blocks: int = 0) -> dict[str, Any]:
@@ -68,7 +68,7 @@ WAYS = [parse, read_body, read_events, read_windows_events]
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("sent", [{}, {"values": 99_000}, {"blocks": 3_000}], ids=str)
+@pytest.mark.parametrize("sent", [{}, {"values": 99_000}, {"blocks": 2_000}], ids=str)
 async def test_what_may_be_is_let_through(way: Any, sent: dict[str, int]) -> None:
     """Unchanged, and looked at beside the event loop where it is long."""
     message = write_answer(**sent)
@@ -81,7 +81,7 @@ async def test_what_may_be_is_let_through(way: Any, sent: dict[str, int]) -> Non
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("sent", "text"), [({"values": 100_000}, _VALUES), ({"blocks": 3_001}, _BLOCKS)], ids=["values", "blocks"]
+    ("sent", "text"), [({"values": 100_000}, _VALUES), ({"blocks": 2_001}, _BLOCKS)], ids=["values", "blocks"]
 )
 async def test_an_answer_that_would_hold_up_others_becomes_an_error(way: Any, sent: dict[str, int], text: str) -> None:
     """Of its own request."""
@@ -141,7 +141,7 @@ async def test_a_message_has_as_many_bytes_as_it_may(kind: Any) -> None:
     assert b"".join([piece async for piece in BoundedEvents(_flow(*events), 19)]) == b"".join(events)
 
 
-@pytest.mark.parametrize(("args", "text"), [({"values": 100_000}, _VALUES), ({"blocks": 3_001}, _BLOCKS)])
+@pytest.mark.parametrize(("args", "text"), [({"values": 100_000}, _VALUES), ({"blocks": 2_001}, _BLOCKS)])
 async def test_the_call_says_which_bound_its_answer_has_passed(
     make_client: MakeClient, args: dict[str, int], text: str
 ) -> None:
@@ -149,7 +149,7 @@ async def test_the_call_says_which_bound_its_answer_has_passed(
     client = await make_client(mcp_servers=write_servers(kit=describe_kit()))
     await wait_for_status(client, state="connected")
     message = await call(client, "kit__flood", **args)
-    after = await call(client, "kit__flood", blocks=3_000)
+    after = await call(client, "kit__flood", blocks=2_000)
 
     assert (message["status"], message["content"]) == ("error", f"Error: {text}")
     assert after["status"] == "success"
@@ -161,8 +161,8 @@ async def test_the_same_holds_over_http(make_client: MakeClient) -> None:
     with run_server("404 text/plain") as (url, _):
         client = await make_client(mcp_servers=write_servers(kit={"url": url}))
         await wait_for_status(client, state="connected")
-        message = await call(client, "kit__echo", words="x", blocks=3_001)
-        after = await call(client, "kit__echo", words="x", blocks=3_000)
+        message = await call(client, "kit__echo", words="x", blocks=2_001)
+        after = await call(client, "kit__echo", words="x", blocks=2_000)
         status = await read_status(client)
 
     assert (message["content"], after["status"]) == (f"Error: {_BLOCKS}", "success")

@@ -33,8 +33,8 @@ def _offered(ask: Ask) -> Ask:
 CASES = [
     Case("values from an MCP server", "99,000", _offered(send(_flood(values=99_000)))),
     Case("more values, which are refused", "2,000,000", send(_flood(values=2_000_000))),
-    Case("blocks from an MCP server", "3,000", send(_flood(blocks=3_000))),
+    Case("blocks from an MCP server", "2,000", send(_flood(blocks=2_000))),
     Case("more blocks, which are refused", "30,000", send(_flood(blocks=30_000))),
     Case("a text from an MCP server", "16 MB", send(_flood(length=16_000_000))),
-    Case("the same in a batch", "128 of 3,000 blocks", send_batch([_flood(blocks=3_000)] * 128)),
+    Case("the same in a batch", "128 of 2,000 blocks", send_batch([_flood(blocks=2_000)] * 128)),
 ]

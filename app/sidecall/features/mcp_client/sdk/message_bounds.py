@@ -16,10 +16,12 @@ from pydantic_core import from_json, to_json
 
 from sidecall.features.mcp_client.link import LinkLost
 from sidecall.kernel.concurrency.pools import RESULTS
-from sidecall.kernel.json_data.text import LARGE, holds_more
+from sidecall.kernel.json_data.text import holds_more
 
 MOST_VALUES = 100_000
-MOST_BLOCKS = 3_000
+MOST_BLOCKS = 2_000
+# Bytes that hold no more of either, and that are passed on at once.
+_SHORT = 48 * 1024
 TOO_LARGE = "It has sent a message that is larger than SIDECALL_MAX_RESULT_BYTES."
 _MANY_VALUES = f"more than {MOST_VALUES:,} values"
 _MANY_BLOCKS = f"more than {MOST_BLOCKS:,} blocks of content"
@@ -48,7 +50,7 @@ async def parse_message(line: bytes) -> SessionMessage:
         LinkLost: It has more, and answers nothing.
         ValueError: It is no message.
     """
-    value = from_json(line) if len(line) <= LARGE else await RESULTS.run(_parse_bounded, line)
+    value = from_json(line) if len(line) <= _SHORT else await RESULTS.run(_parse_bounded, line)
     # In two steps, which take a fifth of the time.
     return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_python(value, by_name=False))
 
@@ -112,9 +114,9 @@ class BoundedEvents(httpx2.AsyncByteStream):
             if end > 0:
                 whole = bytes(begun[:end])
                 del begun[:end]
-                whole = whole if len(whole) <= LARGE else await _bound_events(whole)
-                for start in range(0, len(whole), LARGE):  # The client takes its time with each.
-                    yield whole[start : start + LARGE]
+                whole = whole if len(whole) <= _SHORT else await _bound_events(whole)
+                for start in range(0, len(whole), _SHORT):  # The client takes its time with each.
+                    yield whole[start : start + _SHORT]
                     await asyncio.sleep(0)
             if len(begun) > self._most:
                 raise LinkLost(TOO_LARGE)
@@ -145,8 +147,7 @@ async def _bound(text: bytes) -> bytes:
     Raises:
         LinkLost: It has more than a message may have, and answers nothing.
     """
-    # As few bytes hold no more of either.
-    return text if len(text) <= LARGE else await RESULTS.run(_bound_large, text)
+    return text if len(text) <= _SHORT else await RESULTS.run(_bound_large, text)
 
 
 def _bound_large(text: bytes) -> bytes:
