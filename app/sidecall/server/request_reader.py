@@ -142,8 +142,8 @@ async def _fail(error: BaseException) -> None:
         del error  # Its traceback holds this frame, and would so hold itself.
 
 
-# Bytes that are read at once where they may hold many requests, which cost far more memory once they are read, or many
-# lines, each of which takes as long as a thousand bytes without one.
+# Bytes that are read at once from a packet with many requests or lines. A request costs far more memory once it is
+# read; a line takes as long to read as a thousand bytes of a body.
 _PIECE = 1024
 # Lines of a packet, from headers or chunks, from which on it is read so.
 _MANY_LINES = 256

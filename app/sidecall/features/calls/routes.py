@@ -193,7 +193,7 @@ async def list_tool_calls(
     your own. A page holds `limit` of them, and fewer when they are large; the header `Link` leads to the next, if
     there is one.
     """
-    # One that nobody waits for would hold a place for those who do.
+    # Cancelled when the client leaves, so that its place in the database is free for others.
     page = await DisconnectListener(request.receive).over(list_calls(parts, wanted, limit, cursor))
     shown = await make_each(_show, page.calls)
     response = Reply(to_json(shown)).to_response()

@@ -120,7 +120,7 @@ class AgentTask:
         self._report(_join_texts(parts))
 
     def _bound(self, name: str, parts: list[Mapping[str, Any]], *, append: bool) -> None:
-        """Count the values of all artifacts, of which each event may bring few."""
+        """Count the values of all artifacts together; no event alone exceeds the bound."""
         before, values = self._values.get(name, 0), _count_values(parts)
         self._values[name] = values + (before if append else 0)
         self._value_count += self._values[name] - before

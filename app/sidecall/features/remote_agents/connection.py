@@ -129,7 +129,7 @@ class AgentConnection:
 
 
 async def _take_turns(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """Yield lines, of which a chunk may hold thousands, and let others run between them."""
+    """Yield lines, and let other tasks run now and then: a chunk may hold thousands of lines."""
     count = 0
     async for line in lines:
         count += 1

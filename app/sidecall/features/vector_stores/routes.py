@@ -156,7 +156,7 @@ async def search_vector_store(
     await stores.find(caller.tenant, vector_store_id)
     asked = (wanted.queries, wanted.max_num_results, wanted.filters, [vector_store_id], wanted.weights)
     try:
-        # One that nobody waits for would hold a place for those who do.
+        # Cancelled when the client leaves, so that its place in the database is free for others.
         found = await DisconnectListener(request.receive).over(stores.search(caller.tenant, *asked))
     except ToolException as error:
         said = {"loc": ["body", "filters"], "type": "filters", "msg": str(error)}

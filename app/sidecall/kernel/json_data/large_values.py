@@ -113,9 +113,9 @@ def _look_into(value: Any) -> Collection[Any]:
         if issubclass(kind, sequence):
             members: Collection[Any] = sequence.__getitem__(value, slice(None))
             return members
-    for sized in (set, frozenset, bytes, bytearray):
+    for sized, share in ((set, 1), (frozenset, 1), (bytes, _CHARACTERS), (bytearray, _CHARACTERS)):
         if issubclass(kind, sized):
-            return range(sized.__len__(value) // (1 if "set" in sized.__name__ else _CHARACTERS))
+            return range(sized.__len__(value) // share)
     return _list_attributes(value, kind)
 
 

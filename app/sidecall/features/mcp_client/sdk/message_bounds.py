@@ -98,7 +98,7 @@ class BoundedBody(httpx2.AsyncByteStream):
 
 
 class BoundedEvents(httpx2.AsyncByteStream):
-    """A stream of events with a message each, of which the client gets whole ones."""
+    """A stream of events, passed on one whole event at a time. Each event holds a message."""
 
     def __init__(self, stream: Any, most_bytes: int) -> None:
         """Bound the bytes of each event."""
